@@ -16,4 +16,8 @@ export const ERRORS = defineCatalogue({
     sentence: 'Ironic is not ready',
     remedy: 'wait for Ironic to start, or read its log',
   },
+  'operator-setting': {
+    sentence: 'a setting of BareMetal Operator in the environment cannot be used',
+    remedy: 'correct the variable, or unset it',
+  },
 })

@@ -1,6 +1,6 @@
 import { defined, UserError } from '../../base/runtime/index.js'
 import { isSameJson } from '../../base/kubernetes/index.js'
-import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT, rebootRequest } from './annotations.js'
+import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT } from './annotations.js'
 import { firmwareChange, NotReadYet, type FirmwareChange } from './firmware.js'
 import { hardwareDetails } from './hardware-details.js'
 import {
@@ -30,10 +30,13 @@ const UNREAD_SETTINGS_DELAY = 60_000
 export async function inspectHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
-  if (isInspectionDisabled(managed)) return COMPLETE
+  if (isInspectionDisabled(managed)) {
+    pass.publish('InspectionSkipped', 'disabled by user')
+    return COMPLETE
+  }
   working.isRetry = pass.hasError('inspection error')
   working.isInspectionDue = isInspectionAsked(managed)
-  working.isForced = rebootRequest(managed, { isForced: true }) !== undefined
+  working.isForced = pass.rebootRequest({ isForced: true }) !== undefined
   const outcome = await phases.inspect(host, await pass.node())
   const isStarted = requests.asked.some((verb) => verb === 'inspect' || verb === 'abort')
   if (requests.asked.includes('inspect')) parts.event(`begins the inspection of ${name}`)
@@ -93,7 +96,7 @@ export async function provisionHost(pass: HostPass): Promise<Result> {
   const { name } = managed.metadata
   const problem = installProblemOf(managed)
   if (problem) return pass.fail('provisioning error', `Validation failed: ${problem}`)
-  working.isForced = rebootRequest(managed, { isForced: true }) !== undefined
+  working.isForced = pass.rebootRequest({ isForced: true }) !== undefined
   const node = await pass.node()
   if (['available', 'deploy failed'].includes(node.provision_state))
     for (const [secret, reason] of pass.problems)

@@ -2,7 +2,14 @@
 export { ERRORS } from './errors.js'
 export { type ConditionChange, conditionOf, isTrue, kubeTime, withCondition, withConditions } from './conditions.js'
 export type { ActorNotice, ActorParts } from './controllers/actor.js'
-export { type Behaviour, Behaviours } from './controllers/behaviours.js'
+export {
+  type Behaviour,
+  type BehaviourChoice,
+  Behaviours,
+  CLUSTER_ERAS,
+  type ClusterEra,
+  isBehaviourOf,
+} from './controllers/behaviours.js'
 export {
   type ReconcileResult,
   type ResourceController,
@@ -14,25 +21,29 @@ export { serveKube } from './http/kube-server.js'
 export { type KubeKind, type KubeKinds, apiVersionOf } from './kinds.js'
 export type { Deployment, PodContainer } from './kinds/apps-kinds.js'
 export type { ClusterOperator, ClusterVersion } from './kinds/config-kinds.js'
-export type { KubeNode, Secret } from './kinds/core-kinds.js'
-export type { MachineConfig, MachineConfigPool } from './kinds/machine-config-kinds.js'
+export type { ConfigMap, KubeNode, Secret } from './kinds/core-kinds.js'
+export type { MachineConfig, MachineConfigPool, OsImageStream } from './kinds/machine-config-kinds.js'
 export type { BareMetalProviderSpec, KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 export type {
   BareMetalHost,
   BareMetalHostStatus,
+  BareMetalSwitch,
   BmcEventSubscription,
   CredentialsStatus,
   DataImage,
   FirmwareComponent,
   FirmwareSchema,
+  HostClaim,
   HostErrorType,
   HostFirmwareComponents,
   HostFirmwareSettings,
   HostImageSpec,
+  LabelExpression,
   PreprovisioningImage,
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
 export { definitionsIn, installDefinitions } from './crds/read-definitions.js'
+export { goPattern } from './crds/go-pattern.js'
 export { completeValue } from './crds/complete-value.js'
 export { fieldPathText, pruneValue } from './crds/prune-value.js'
 export { CRD_COMPILER_OPTIONS, METAL3_CRDS } from './crds/crd-schemas.js'
@@ -43,7 +54,7 @@ export { createIfAbsent, isRefusal } from './kube-refusal.js'
 export { type CheckedObjects, OBJECT_FILE, checkObjectFile, openObjectFile, repairObjectFile } from './object-file.js'
 export type { Condition, KubeObject, NewObject } from './object.js'
 export { type Kube, openKube } from './open-kube.js'
-export type { AdmittedWrite, ObjectReader } from './object-store.js'
+export type { AdmissionPolicy, AdmittedWrite, ObjectReader } from './object-store.js'
 export { labelValueProblem, qualifiedNameProblem } from './object-names.js'
 export { isEmptySelector, type LabelSelector, makeSelector, selectsLabels } from './selectors.js'
 export { readYaml } from './read-yaml.js'

@@ -20,7 +20,7 @@ import type { Deployment } from './kinds/apps-kinds.js'
 import type { ConfigMap, KubeEvent, KubeNode, Lease, Namespace, Secret } from './kinds/core-kinds.js'
 import type { CustomResourceDefinition } from './kinds/definition-kinds.js'
 import type { ClusterOperator, ClusterVersion } from './kinds/config-kinds.js'
-import type { MachineConfig, MachineConfigPool } from './kinds/machine-config-kinds.js'
+import type { MachineConfig, MachineConfigPool, OsImageStream } from './kinds/machine-config-kinds.js'
 import type { KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 
 /** The kinds that operators of this process use, with their types; clients may define others. */
@@ -50,6 +50,7 @@ export interface KubeKinds {
   MachineSet: MachineSet
   Namespace: Namespace
   Node: KubeNode
+  OSImageStream: OsImageStream
   PreprovisioningImage: PreprovisioningImage
   Provisioning: Provisioning
   Secret: Secret

@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Behaviours } from '../../../base/kubernetes/index.js'
 import {
+  ALL_BEHAVIOURS,
   isMilestone,
   isVersion,
   mirrorRuleOf,
@@ -20,6 +22,7 @@ import { defined, UserError } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
+import { readEra } from '../options/value-words.js'
 import { imagesFor } from '../streams/fetching.js'
 import { usageError } from '../usage-error.js'
 import { storyLog } from './story-log.js'
@@ -37,6 +40,9 @@ export async function rehearseCluster(
 ): Promise<number> {
   const { 'cluster-release': to, story = false, without = [], seed = 1, json = false } = options
   const { stdout, stopped } = environment
+  const as = readEra(options['operators-as']) ?? 'today'
+  // Refuses an unknown behaviour before anything is read.
+  new Behaviours(ALL_BEHAVIOURS, { without, as })
   const cluster = ownClusterOf(await readClusterFolder(folder))
   const own = to === undefined || isVersion(to) ? undefined : await releaseNamed(to, cluster, options, environment)
   let isReported = false
@@ -49,6 +55,7 @@ export async function rehearseCluster(
     cluster,
     { named: to, ...defined({ own }) },
     {
+      as,
       without,
       seed,
       logger: storyLog(environment, json),

@@ -26,7 +26,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly CommandOptionName[]>> = {
     'disk-time',
     'power-time',
   ],
-  'Metal3 hosts:': ['hosts', 'watch', 'kube-api', 'kube-crds', 'kube-token', 'actors'],
+  'Metal3 hosts:': ['hosts', 'watch', 'kube-api', 'kube-crds', 'kube-token', 'actors', 'operators-as'],
   'Time and faults:': ['clock', 'faults', 'seed'],
   'Access:': ['host', 'allowed-host', 'port', 'tls', 'tls-cert', 'tls-key', 'htpasswd', 'open', 'no-ui'],
   'Real disks:': REAL_TARGET_OPTIONS,

@@ -53,6 +53,7 @@ const AGENT_FLAGS = [
 /** A new option of `up` alone needs only its row in `UP_SHAPES`. */
 export const UP_OPTIONS = [
   ...namesOf(UP_SHAPES),
+  'operators-as',
   'ironic-release',
   'host',
   'allowed-host',
@@ -195,6 +196,7 @@ export const REHEARSE_OPTIONS = [
   'cluster',
   'cluster-release',
   'story',
+  'operators-as',
   'without',
   'seed',
   'json',

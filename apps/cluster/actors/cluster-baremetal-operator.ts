@@ -23,23 +23,30 @@ const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
 
 export const IMAGE_SERVICE_FIRST: Behaviour = {
   name: 'cbo/updates-image-service-first',
-  story: 'ironic-after-images',
+  stories: { document: 'ironic-after-images' },
   says: 'Ironic reboots hosts into an image that is replaced while they boot: they are unusable until their inspection times out',
+  source: 'design document 000',
+  document: '000',
 }
 export const RESTARTS_IRONIC: Behaviour = {
   name: 'cbo/restarts-ironic',
-  story: 'ironic-after-images',
+  stories: { today: 'ironic-after-images', document: 'ironic-after-images' },
   says: 'Ironic keeps running its old container, and hosts that run the deploy image stay on the old one',
+  source: 'cluster-baremetal-operator 4ecb36c provisioning/baremetal_pod.go EnsureMetal3Deployment',
 }
 export const COPIES_THE_ISO: Behaviour = {
   name: 'cbo/copies-the-iso-of-the-release',
-  story: 'deploy-image',
+  stories: { today: 'deploy-image', document: 'deploy-image' },
   says: 'the image service restarts with the ISO of the first release: no newer deploy image ever reaches a host',
+  source: 'cluster-baremetal-operator 4ecb36c provisioning/image_customization.go',
+  since: '4.10',
 }
 export const WAITS_FOR_ROLLOUT: Behaviour = {
   name: 'cbo/waits-for-its-pods',
-  story: 'ironic-after-images',
+  stories: { document: 'ironic-after-images' },
   says: 'the operator reports the new version while its pods still run the old one, and the upgrade completes too early',
+  source: 'design document 000',
+  document: '000',
 }
 
 const NAMESPACE = 'openshift-machine-api'

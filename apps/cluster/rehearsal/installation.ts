@@ -1,5 +1,6 @@
 import { defined } from '../../../base/runtime/index.js'
 import { BOOT_IMAGE_UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import { STREAM_LABEL } from '../actors/image-customization-controller/base-images.js'
 import { apiVersionOf, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
@@ -14,7 +15,7 @@ const BMC_SECRET = 'bmc-credentials'
 /** Installs the cluster of a scenario: its operators, hosts, machine set and nodes. */
 export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   const { kube, scenario } = cluster
-  const { controlPlane = 0, workers = 0, spares = 0, pinned = false } = scenario.cluster
+  const { controlPlane = 0, workers = 0, spares = 0, pinned = false, hostStream } = scenario.cluster
   const release = cluster.release(scenario.cluster.release)
   await kube.create({
     apiVersion: apiVersionOf('Provisioning'),
@@ -23,13 +24,13 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
     spec: { provisioningNetwork: 'Disabled' },
   })
   await waitUntilSettled(cluster, 'upgrade')
-  await connectHosts(cluster, controlPlane + workers + spares)
+  await connectHosts(cluster, controlPlane + workers + spares, defined({ stream: hostStream }))
   for (let number = 0; number < controlPlane; number++)
     await kube.create({
       apiVersion: apiVersionOf('Machine'),
       kind: 'Machine',
       metadata: { name: `master-${number}`, namespace: MACHINE_API_NAMESPACE, labels: { [ROLE_LABEL]: 'master' } },
-      spec: { providerSpec: { value: providerSpec(release, 'master') } },
+      spec: { providerSpec: { value: hostsOf(hostStream, providerSpec(release, 'master')) } },
     })
   const labels = { [ROLE_LABEL]: 'worker', 'machine.openshift.io/cluster-api-machineset': WORKERS }
   await kube.create({
@@ -43,12 +44,19 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
     spec: {
       replicas: workers,
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { providerSpec: { value: providerSpec(release, 'worker') } } },
+      template: {
+        metadata: { labels },
+        spec: { providerSpec: { value: hostsOf(hostStream, providerSpec(release, 'worker')) } },
+      },
     },
   })
   await waitUntilSettled(cluster, 'nodes')
   await waitUntilSettled(cluster, 'spares')
 }
+
+/** Settings of machines that claim hosts of a stream alone, as those of the installer do (installer, pull request 10502). */
+const hostsOf = (stream: string | undefined, spec: BareMetalProviderSpec): BareMetalProviderSpec =>
+  stream === undefined ? spec : { ...spec, hostSelector: { matchLabels: { [STREAM_LABEL]: stream } } }
 
 const PINNED = { [BOOT_IMAGE_UPDATES]: 'None' }
 
@@ -73,7 +81,7 @@ type Connected = Omit<NewHosts, 'connect'>
 export async function connectHosts(
   cluster: RehearsedCluster,
   count: number,
-  { supportedSince, password, boots, network }: Connected = {},
+  { supportedSince, password, boots, network, stream }: Connected = {},
 ): Promise<void> {
   const { kube, site } = cluster
   const { stage } = site
@@ -90,7 +98,11 @@ export async function connectHosts(
     await kube.create({
       apiVersion: apiVersionOf('BareMetalHost'),
       kind: 'BareMetalHost',
-      metadata: { name, namespace: MACHINE_API_NAMESPACE },
+      metadata: {
+        name,
+        namespace: MACHINE_API_NAMESPACE,
+        ...defined({ labels: stream === undefined ? undefined : { [STREAM_LABEL]: stream } }),
+      },
       spec: {
         online: true,
         bmc: { address: `${driver}+http://${bmc.address}/redfish/v1/Systems/${bmc.systemId}`, credentialsName },

@@ -1,6 +1,6 @@
 import { defined, errorChain, UserError, type Logger } from '../../../base/runtime/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
-import type { ActorNotice } from '../../../base/kubernetes/index.js'
+import type { ActorNotice, ClusterEra } from '../../../base/kubernetes/index.js'
 import { performStep, actText } from './acts.js'
 import { checkExpectation } from './expectation-checks.js'
 import { installCluster } from './installation.js'
@@ -11,6 +11,8 @@ import type { StoryEnd, StoryLine } from './story-line.js'
 export interface RehearseOptions {
   /** Names of behaviours that actors lack. */
   without?: readonly string[]
+  /** The era whose operators act. Default: that of the scenario, otherwise `today`. */
+  as?: ClusterEra
   /** The same seed gives the same story. Default 1. */
   seed?: number
   logger: Logger
@@ -47,6 +49,7 @@ class StoryRun {
   readonly #scenario: Scenario
   readonly #options: RehearseOptions
   readonly #plan: StoryPlan | undefined
+  readonly #as: ClusterEra
   readonly #failures: string[] = []
   #checks = 0
   /** Undefined until its parts are open. */
@@ -58,15 +61,17 @@ class StoryRun {
     this.#scenario = scenario
     this.#options = options
     this.#plan = plan
+    this.#as = options.as ?? scenario.as ?? 'document'
   }
 
   async play(): Promise<StoryEnd> {
     const { without = [], onLine, signal } = this.#options
     const { name, title, document = null } = this.#scenario
-    onLine({ event: 'begin', scenario: name, actor: SELF, title, document, without })
+    const as = this.#as
+    onLine({ event: 'begin', scenario: name, actor: SELF, as, title, document, without })
     try {
       const onNotice = (notice: ActorNotice): void => this.#tellNotice(notice)
-      this.#cluster = await RehearsedCluster.open(this.#scenario, { ...this.#options, onNotice })
+      this.#cluster = await RehearsedCluster.open(this.#scenario, { ...this.#options, as, onNotice })
       if (this.#plan) await this.#playPlan(this.#plan, this.#cluster)
       else {
         await this.#install(this.#cluster)
@@ -105,7 +110,7 @@ class StoryRun {
     for (const step of this.#scenario.steps) {
       this.#options.signal.throwIfAborted()
       if ('expect' in step) {
-        await this.#check(step.expect, cluster)
+        await this.#check(step.expect, step.document, cluster)
         continue
       }
       const does = actText(step, cluster)
@@ -117,7 +122,7 @@ class StoryRun {
     }
   }
 
-  async #check(expectation: Expectation, cluster: RehearsedCluster): Promise<void> {
+  async #check(expectation: Expectation, document: string | undefined, cluster: RehearsedCluster): Promise<void> {
     this.#checks++
     const { expects, found } = await cluster.until(checkExpectation(expectation, cluster))
     const { time, elapsed } = this.#now()
@@ -129,12 +134,12 @@ class StoryRun {
       elapsed,
       expects,
       holds: found === undefined,
-      ...defined({ found }),
+      ...defined({ found, document }),
     })
     if (found !== undefined) this.#failures.push(`${expects}; but ${found}`)
   }
 
-  #tellNotice({ actor, does, because }: ActorNotice): void {
+  #tellNotice({ actor, does, because, document }: ActorNotice): void {
     const { time, elapsed } = this.#now()
     this.#options.onLine({
       event: 'act',
@@ -143,7 +148,7 @@ class StoryRun {
       time,
       elapsed,
       does,
-      ...defined({ because }),
+      ...defined({ because, document }),
     })
   }
 

@@ -19,6 +19,7 @@ import {
   type ActorParts,
   type ActorNotice,
   Behaviours,
+  type ClusterEra,
   type KubeClient,
   type BareMetalHost,
   openKube,
@@ -26,6 +27,7 @@ import {
 import { BAREMETAL_OPERATOR, BUILDS_IMAGES } from '../actors/cluster-baremetal-operator.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
+import { STREAM_POLICIES } from '../admission/stream-policies.js'
 import { openSite, type Site } from '../site/site.js'
 import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'
 import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
@@ -57,6 +59,8 @@ export interface RehearsedHost {
 
 export interface ClusterRehearsalOptions {
   without?: readonly string[]
+  /** Default `today`. */
+  as?: ClusterEra
   /** Default 1. */
   seed?: number
   logger: Logger
@@ -88,12 +92,12 @@ export class RehearsedCluster implements AsyncDisposable {
 
   /** Makes releases, computers and operators; nothing is installed yet. */
   static async open(scenario: Scenario, options: ClusterRehearsalOptions): Promise<RehearsedCluster> {
-    const { without = [], seed = 1, logger, onNotice, signal } = options
+    const { without = [], as = 'today', seed = 1, logger, onNotice, signal } = options
     const scope = new Scope()
     try {
       const clock = new VirtualClock()
       const random = seededRandom(seed)
-      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks })
+      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies: STREAM_POLICIES })
       const isDisconnected = scenario.cluster.network === 'disconnected'
       const isMirrored = isDisconnected || scenario.cluster.mirrors !== undefined
       const folder = scope.use(await temporaryFolder())
@@ -122,7 +126,7 @@ export class RehearsedCluster implements AsyncDisposable {
         clock,
         random,
         logger,
-        behaviours: new Behaviours(ALL_BEHAVIOURS, without),
+        behaviours: new Behaviours(ALL_BEHAVIOURS, { without, as }),
         announce: (notice) => {
           cluster.current?.notices.push(notice)
           onNotice(notice)

@@ -1,3 +1,4 @@
+import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
 import type { OwnRelease } from './own-releases.js'
 
@@ -7,6 +8,8 @@ export interface Scenario {
   name: string
   /** One sentence: `The deploy image follows the release`. */
   title: string
+  /** The era that it is told of. A built-in one without it goes alike in both. */
+  as?: ClusterEra
   /** The design document that describes it: `000`. */
   document?: string
   releases: Readonly<Record<string, ScenarioRelease>>
@@ -31,6 +34,8 @@ export interface ScenarioRelease {
   version: string
   /** Version of the live images and of the node image: `414.92.202310170514-0`. Default: that of {@link iso}. */
   coreos?: string
+  /** Further streams of CoreOS with their versions, beside that of {@link coreos}, which is `rhel-9`: `rhel-10`. */
+  streams?: Readonly<Record<string, string>>
   /** Version of the disk images, where they are of a base without the cluster's programs: `9.2.20220510.1`. */
   base?: string
   /** `fcos` for OKD. Default `rhcos`. */
@@ -65,6 +70,8 @@ interface ScenarioCluster {
   workers?: number
   /** Hosts that are registered and not provisioned. Default 0. */
   spares?: number
+  /** Stream that all hosts are labelled with, and whose hosts alone machine sets claim, as the installer has it. */
+  hostStream?: string
   /** True if the machine sets keep their boot image in upgrades. */
   pinned?: boolean
 }
@@ -97,6 +104,13 @@ export type ScenarioStep =
   | { password: 'right'; of: HostGroup }
   /** The administrator gives each host network settings of its own, or others. */
   | { network: 'own'; of: HostGroup }
+  /** The administrator labels hosts with a stream of CoreOS: `rhel-10`. */
+  | { hostStream: string; of: HostGroup; index?: number }
+  /** The administrator chooses the stream that a pool's nodes run, or that of pools without one. */
+  | { poolStream: string; of: Pool }
+  | { defaultStream: string }
+  /** The administrator names the program with which the nodes of a pool start containers. */
+  | { runtime: 'runc' | 'crun'; of: Pool }
   /** The administrator keeps the nodes of a pool from updates, or no longer does. */
   | { pause: Pool }
   | { resume: Pool }
@@ -106,7 +120,8 @@ export type ScenarioStep =
   | { failPulls: number; of: string }
   /** Fills the boot partition of nodes: no further boot entry fits. */
   | { fill: '/boot'; of: HostGroup }
-  | { expect: Expectation }
+  /** `document` is the number of the design document whose behaviour, which today's operators lack, it shows. */
+  | { expect: Expectation; document?: string }
 
 /** Connects new computers, and registers them as hosts. */
 export interface NewHosts {
@@ -119,6 +134,8 @@ export interface NewHosts {
   boots?: 'network'
   /** `missing` names network settings that are not written yet. */
   network?: 'missing'
+  /** Stream that they are labelled with. */
+  stream?: string
 }
 
 export type Pool = 'workers' | 'control plane'
@@ -128,9 +145,9 @@ export type WaitedFor = 'time' | 'upgrade' | 'spares' | 'installations' | 'nodes
 
 export type Expectation =
   /** The deploy image that hosts which are not provisioned run now, or boot next. */
-  | { deployImage: string; of: HostGroup; index?: number }
+  | { deployImage: string; of: HostGroup; index?: number; stream?: string }
   /** The system that nodes run, and the image that they were installed from. */
-  | { runs: string; of: HostGroup; index?: number }
+  | { runs: string; of: HostGroup; index?: number; stream?: string }
   | { installedFrom: string; of: HostGroup; index?: number }
   | { method: 'coreos' | 'qcow2'; of: HostGroup; index?: number }
   | { state: string; of: HostGroup; index?: number }
@@ -144,6 +161,10 @@ export type Expectation =
   | { reboots: number; of: HostGroup; index?: number; since: 'upgrade' | 'installation' }
   | { skew: readonly string[] }
   | { degraded: HostGroup; because?: string }
+  /** The stream that all nodes of a pool run by its status; `none` while it names none. */
+  | { poolStream: string; of: Pool }
+  /** The configuration of a pool is not rendered. */
+  | { unrendered: Pool; because?: string }
   | { agent: string; of: HostGroup }
   /** The error that hosts show. */
   | { error: string; of: HostGroup; index?: number }

@@ -1,6 +1,7 @@
 import type { BootEntryPoint } from '../../../machine/index.js'
 import { Calls, Unexpected } from '../../../baremetal-operator/index.js'
 import type { ApiNode } from '../../../base/wire/index.js'
+import { POOL_NAMES } from './os-stream-acts.js'
 import { BMC_PASSWORD, networkSecretOf } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { HostGroup, Pool } from './scenario.js'
@@ -49,8 +50,7 @@ export async function giveNetworks(of: HostGroup, cluster: RehearsedCluster): Pr
 }
 
 export async function setPaused(of: Pool, paused: boolean, { kube }: RehearsedCluster): Promise<void> {
-  const name = of === 'workers' ? 'worker' : 'master'
-  await kube.patch('MachineConfigPool', { name }, { spec: { paused } })
+  await kube.patch('MachineConfigPool', { name: POOL_NAMES[of] }, { spec: { paused } })
 }
 
 /** Asks Ironic to erase the partition tables of hosts: it refuses hosts that are in use. */

@@ -1,10 +1,18 @@
 import { DURATION_PATTERN } from '../../../../base/runtime/index.js'
+import { ERA_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, OPTION_TEXTS_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
 /** Options of `rehearse` and `chaos`. */
 export const REHEARSAL_SHAPES = {
   list: { description: 'list the scenarios and the behaviours of their actors', schema: FLAG },
   story: { description: 'print each action of each actor, and the reason', schema: FLAG },
+  'operators-as': {
+    flag: 'as',
+    value: ERA_WORDS.join('|'),
+    description:
+      'whose account the operators act by: those of today, or the design documents of 2020 to 2023 (default: today)',
+    schema: { type: 'string', enum: [...ERA_WORDS] },
+  },
   without: {
     value: 'BEHAVIOUR',
     description: 'switch off a behaviour of an actor, as in cvo/waits-for-operators; may be repeated',

@@ -5,6 +5,7 @@ import { BootImageController } from './boot-images/boot-image-controller.js'
 import { DrainController } from './drain.js'
 import { ConfigOperator } from './config-operator.js'
 import { PoolController } from './pools.js'
+import { StreamController } from './streams/stream-controller.js'
 import { serveConfigs, type ConfigServer } from './config-server.js'
 
 export interface MachineConfigOperatorParts extends ActorParts {
@@ -25,6 +26,7 @@ export function runMachineConfigOperator(
       new PoolController(parts),
       new DrainController(parts),
       new BootImageController(parts),
+      new StreamController(parts),
     ]
     for (const controller of controllers) scope.use(runController(controller, parts))
     return { server, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }

@@ -87,10 +87,11 @@ describe('what a pool says', () => {
   const clock = new VirtualClock()
   test('while its nodes update', () => {
     const nodes = [node('a', { current: NEW }), node('b', { desired: NEW, state: 'Working' }), node('c')]
-    const before = { ...pool(), status: { ...poolStatus(pool(), [], clock), configuration: { name: OLD } } }
-    const status = poolStatus(before, nodes, clock)
+    const before = { ...pool(), status: { ...poolStatus(pool(), [], { clock }), configuration: { name: OLD } } }
+    const status = poolStatus(before, nodes, { clock })
     expect(stateOf(status)).toEqual({
       counts: [3, 1, 1, 1, 0],
+      RenderDegraded: 'False',
       Updated: 'False',
       Updating: `True All nodes are updating to MachineConfig ${NEW}`,
       NodeDegraded: 'False',
@@ -100,7 +101,7 @@ describe('what a pool says', () => {
   })
 
   test('when all of them are done, and it is their configuration from then on', () => {
-    const status = poolStatus(pool(), [node('a', { current: NEW })], clock)
+    const status = poolStatus(pool(), [node('a', { current: NEW })], { clock })
     expect(stateOf(status)).toMatchObject({
       counts: [1, 1, 1, 0, 0],
       Updated: `True All nodes are updated with MachineConfig ${NEW}`,
@@ -110,7 +111,7 @@ describe('what a pool says', () => {
   })
 
   test('when it is paused', () => {
-    expect(stateOf(poolStatus(pool({ paused: true }), [node('a')], clock))).toMatchObject({
+    expect(stateOf(poolStatus(pool({ paused: true }), [node('a')], { clock }))).toMatchObject({
       Updating: `False Pool is paused; will not update to MachineConfig ${NEW}`,
     })
   })
@@ -118,6 +119,6 @@ describe('what a pool says', () => {
   test('when a node is degraded', () => {
     const broken = node('a', { state: 'Degraded', reason: 'content mismatch for file "/etc/x"' })
     const why = 'True Node a is reporting: "content mismatch for file \\"/etc/x\\""'
-    expect(stateOf(poolStatus(pool(), [broken], clock))).toMatchObject({ NodeDegraded: why, Degraded: why })
+    expect(stateOf(poolStatus(pool(), [broken], { clock }))).toMatchObject({ NodeDegraded: why, Degraded: why })
   })
 })

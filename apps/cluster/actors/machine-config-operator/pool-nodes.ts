@@ -57,10 +57,19 @@ export function nodesToUpdate(pool: MachineConfigPool, nodes: readonly KubeNode[
   return waiting.slice(0, Math.max(0, capacity))
 }
 
+/** Further account of a pool's configuration. */
+interface PoolAccount {
+  clock: Clock
+  /** Why the configuration is not rendered, by the render controller. */
+  refusal?: string
+  /** The stream of the rendered configuration. */
+  stream?: string
+}
+
 export function poolStatus(
   pool: MachineConfigPool,
   nodes: readonly KubeNode[],
-  clock: Clock,
+  { clock, refusal, stream }: PoolAccount,
 ): NonNullable<MachineConfigPool['status']> {
   const { name = '' } = pool.spec.configuration ?? {}
   const updated = nodes.filter((node) => isDoneWith(node, name))
@@ -80,6 +89,7 @@ export function poolStatus(
     return `Node ${own} is reporting: ${JSON.stringify(annotation(node, REASON))}`
   })
   const isOneDegraded = degraded.length > 0
+  const isRefused = refusal !== undefined
   const bad = {
     status: isOneDegraded ? ('True' as const) : ('False' as const),
     reason: isOneDegraded ? `${degraded.length} nodes are reporting degraded status on sync` : '',
@@ -94,8 +104,10 @@ export function poolStatus(
     },
     { type: 'Updating', reason: '', ...updating },
     { type: 'NodeDegraded', ...bad },
-    { type: 'Degraded', ...bad, reason: '' },
+    { type: 'RenderDegraded', status: isRefused ? 'True' : 'False', reason: '', message: refusal ?? '' },
+    { type: 'Degraded', reason: '', status: isRefused ? 'True' : bad.status, message: bad.message },
   ]
+  const runs = all && !isOneDegraded && !isRefused ? stream : undefined
   const before = pool.status?.configuration
   const configuration = all ? { name } : before
   return {
@@ -106,6 +118,7 @@ export function poolStatus(
     unavailableMachineCount: unavailable.length,
     degradedMachineCount: degraded.length,
     conditions: withConditions(pool.status?.conditions, changes, clock),
+    ...defined({ osImageStream: runs === undefined ? undefined : { name: runs } }),
   }
 }
 
