@@ -13,22 +13,15 @@ import {
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../../base/registry/index.js'
-import {
-  defined,
-  isDiskFull,
-  type Logger,
-  nearestWord,
-  UserError,
-  wrapWords,
-  readNamedText,
-} from '../../../base/runtime/index.js'
+import { defined, isDiskFull, nearestWord, UserError, wrapWords, readNamedText } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
-import { logTo } from '../output/command-log.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
 import { readEra } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
+import { checkClusterOptions, rehearseCluster } from './rehearse-cluster.js'
+import { storyLog } from './story-log.js'
 
 type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[number]>
 
@@ -47,12 +40,14 @@ export async function rehearseUpgrade(
   const { all = false, list = false, story = false, without = [], seed = 1, json = false } = options
   const as = readEra(options['operators-as'])
   const { stdout, stopped } = environment
+  checkClusterOptions(options, names)
   if (list) {
     if (json) for (const line of listed(as)) stdout.json(line)
     else stdout.lines(formatScenarioList(as, stdout.columns))
     return 0
   }
   if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
+  if (options.cluster !== undefined) return rehearseCluster(options.cluster, options, environment)
   const wanted = all
     ? storiesOf(as ?? 'document')
     : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
@@ -67,7 +62,7 @@ export async function rehearseUpgrade(
       as: eraOf(scenario, as),
       without,
       seed,
-      logger: onlyErrors(logTo(environment, json)),
+      logger: storyLog(environment, json),
       signal: stopped,
       onLine: (line) => view.show(line),
     })
@@ -100,13 +95,6 @@ function summary({ stdout }: Environment): StoryView {
     },
   }
 }
-
-/** Agents and operators log errors while their Ironic is away, as real ones do: that is a part of the story. */
-const onlyErrors =
-  (log: Logger): Logger =>
-  (level, message, fields) => {
-    if (level === 'error' && fields?.['room'] !== 'agent') log(level, message, fields)
-  }
 
 /** A built-in scenario, or one from a file. */
 async function scenarioNamed(

@@ -14,6 +14,7 @@ import {
 import { Behaviours, type ClusterEra, type KubeClient } from '../../../base/kubernetes/index.js'
 import type { Stage } from '../../../lab/index.js'
 import {
+  defined,
   errorChain,
   systemClock,
   UserError,

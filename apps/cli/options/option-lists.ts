@@ -193,6 +193,8 @@ export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
 export const REHEARSE_OPTIONS = [
   'all',
   'list',
+  'cluster',
+  'cluster-release',
   'story',
   'operators-as',
   'without',

@@ -4,6 +4,7 @@ import { openLiveIso } from '../../../coreos/index.js'
 import { bootNetwork, REALISTIC_MACHINES } from '../../../lab/index.js'
 import { liveVersion, type Machine } from '../../../machine/index.js'
 import {
+  defined,
   minutes,
   Scope,
   seededRandom,
@@ -101,7 +102,8 @@ export class RehearsedCluster implements AsyncDisposable {
       const behaviours = new Behaviours(ALL_BEHAVIOURS, { without, as })
       const policies = [...STREAM_POLICIES, managedImagePolicy(behaviours)]
       const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies })
-      const isMirrored = scenario.cluster.network === 'disconnected'
+      const isDisconnected = scenario.cluster.network === 'disconnected'
+      const isMirrored = isDisconnected || scenario.cluster.mirrors !== undefined
       const folder = scope.use(await temporaryFolder())
       const carried = new Map<string, string>()
       const carry = (version: string, path: string): void => void carried.set(version, path)
@@ -110,7 +112,10 @@ export class RehearsedCluster implements AsyncDisposable {
           clock,
           random,
           logger,
-          ...(isMirrored ? { reachability: 'disconnected', mirrors: mirrorsFor(scenario) } : {}),
+          ...defined({
+            reachability: isDisconnected ? ('disconnected' as const) : undefined,
+            mirrors: isMirrored ? (scenario.cluster.mirrors ?? mirrorsFor(scenario)) : undefined,
+          }),
           stage: {
             machinePace: REALISTIC_MACHINES,
             pullRate: PULL_RATE,

@@ -1,4 +1,5 @@
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
+import type { RepositoryMirrors } from '../site/container-registry.js'
 import type { OwnRelease } from './own-releases.js'
 
 /** A rehearsal of an upgrade as data: the built-in ones and those of users have this form (`docs/rehearse.md`). */
@@ -64,6 +65,8 @@ interface ScenarioCluster {
   release: string
   /** `disconnected` reaches its mirror registry alone. Default `connected`. */
   network?: 'connected' | 'disconnected'
+  /** Mirrors of the user's own cluster. Default: those of the rehearsal where the network is disconnected. */
+  mirrors?: readonly RepositoryMirrors[]
   /** Nodes that run from the beginning. Default 0. */
   controlPlane?: number
   workers?: number

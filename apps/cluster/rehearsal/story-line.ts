@@ -124,7 +124,8 @@ function clockText(elapsed: number): string {
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`
 }
 
-function wrapStory(text: string, width: number): string[] {
+/** Lines of at most `width` characters; digests are cut short. */
+export function wrapStory(text: string, width: number): string[] {
   const short = text.replaceAll(/(sha256:[0-9a-f]{12})[0-9a-f]{52}/g, '$1...')
   return wrapWords(
     short.split(' ').flatMap((word) => piecesOf(word, width)),

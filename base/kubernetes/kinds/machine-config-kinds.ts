@@ -1,5 +1,5 @@
 import type { Condition, KubeObject } from '../object.js'
-import type { LabelSelector } from '../selectors.js'
+import type { LabelSelector } from '../label-selectors.js'
 
 /** A part of the configuration of a role's computers, or, as `rendered-...`, all of it. */
 export interface MachineConfig extends KubeObject<'MachineConfig'> {

@@ -20,7 +20,7 @@ import {
   withAcceptance,
   withProgress,
   withRelease,
-  withUpgradeability,
+  withUpgradeable,
   withValidity,
   type VersionStatus,
 } from './version-status.js'
@@ -78,7 +78,7 @@ class ClusterVersionController implements ResourceController {
       observedGeneration: cluster.metadata.generation,
     }
     const update = typeof wanted === 'object' ? wanted : currentUpdate(before, release)
-    const loaded = await this.#load(update, cluster, signal)
+    const loaded = await this.#load(update, { ...cluster, status: observed }, signal)
     return 'payload' in loaded
       ? this.#accept(update, loaded.payload, { cluster, observed })
       : this.#refuse(update, loaded, { cluster, observed })
@@ -88,7 +88,7 @@ class ClusterVersionController implements ResourceController {
   async #upgradeability(status: VersionStatus): Promise<VersionStatus> {
     const { kube, clock, behaviours } = this.#parts
     if (!behaviours.has(HEEDS_UPGRADEABLE)) return status
-    return withUpgradeability(status, (await kube.list('ClusterOperator')).items, clock)
+    return withUpgradeable(status, (await kube.list('ClusterOperator')).items, clock)
   }
 
   /** Pulls a payload and checks it; the payload that is applied already is neither pulled nor checked again. */

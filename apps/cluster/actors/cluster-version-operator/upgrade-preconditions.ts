@@ -53,7 +53,7 @@ function upgradeableProblem(
   version: string,
 ): FailedPrecondition | undefined {
   const found = conditionOf(status?.conditions, 'Upgradeable')
-  const current = status?.history[0]?.version ?? ''
+  const current = status?.desired.version ?? ''
   if (found?.status !== 'False' || !isOlder(current, version) || isSameMinor(current, version)) return undefined
   const { reason = '', message = '' } = found
   return { name: 'ClusterVersionUpgradeable', reason, message, isFinal: false }
