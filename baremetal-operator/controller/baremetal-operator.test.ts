@@ -17,7 +17,7 @@ async function scene({ without = [], ...options }: Partial<BareMetalOperatorPart
   const { clock } = lab
   const random = seededRandom(1)
   const { client: kube } = openKube({ clock, random })
-  const behaviours = new Behaviours(BARE_METAL_OPERATOR_BEHAVIOURS, without)
+  const behaviours = new Behaviours(BARE_METAL_OPERATOR_BEHAVIOURS, { without })
   const does: string[] = []
   const announce: BareMetalOperatorParts['announce'] = (notice) => void does.push(notice.does)
   const start = () => {

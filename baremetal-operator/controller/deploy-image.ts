@@ -8,6 +8,7 @@ import {
   type KubeClient,
   type Behaviours,
 } from '../../base/kubernetes/index.js'
+import { COPIES_LABELS } from './baremetal-behaviours.js'
 import type { ManagedHost } from './host-status.js'
 
 const DEPLOY_IMAGE_FINALIZER = 'baremetalhost.metal3.io/preprovisioningImage'
@@ -56,8 +57,9 @@ export const waitsForDeployImage = (managed: ManagedHost): boolean =>
  * (getPreprovImage of the controller).
  */
 export async function deployImage(parts: DeployImageParts): Promise<RamdiskSource | ImageError | null> {
-  const { kube, managed, host } = parts
-  const { name, namespace = '', labels } = managed.metadata
+  const { kube, managed, host, behaviours } = parts
+  const { name, namespace = '' } = managed.metadata
+  const labels = behaviours.has(COPIES_LABELS) ? managed.metadata.labels : undefined
   const networkDataName = managed.spec['preprovisioningNetworkDataName'] as string | undefined
   const spec: PreprovisioningSpec = {
     ...defined({ networkDataName }),

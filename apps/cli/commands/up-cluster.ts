@@ -13,7 +13,7 @@ import type { HardwareFleet, MachineHardware } from '../../../machine/index.js'
 import type { Environment } from '../environment.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
-import type { ActorName } from '../options/value-words.js'
+import { readEra, type ActorName } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
 import { UpHostLabels } from './up-host-labels.js'
 import { HostMachines } from './up-host-machines.js'
@@ -131,6 +131,7 @@ export class UpCluster {
     return reconcileHosts({
       kube: client,
       isOperated: actors.includes('bmo'),
+      as: readEra(this.#options['operators-as']),
       stage: served.stage,
       files: manifests && { path: this.#options.hosts!, watch: this.#options.watch ?? false, manifests },
       metrics: this.#metrics,

@@ -11,9 +11,10 @@ import {
   runBareMetalOperator,
   type AppliedHost,
 } from '../../../baremetal-operator/index.js'
-import { Behaviours, type KubeClient } from '../../../base/kubernetes/index.js'
+import { Behaviours, type ClusterEra, type KubeClient } from '../../../base/kubernetes/index.js'
 import type { Stage } from '../../../lab/index.js'
 import {
+  defined,
   errorChain,
   systemClock,
   UserError,
@@ -85,6 +86,8 @@ export interface UpHostsOptions {
   kube: KubeClient
   /** True if ironstage's own BareMetal Operator works on the hosts. */
   isOperated: boolean
+  /** The era of that operator. */
+  as: ClusterEra | undefined
   /** Files of hosts, as they were read first. */
   files: { path: string; watch: boolean; manifests: Manifests } | undefined
   stage: Pick<Stage, 'transport' | 'url' | 'headers'>
@@ -113,7 +116,7 @@ export function reconcileHosts({ stage, settings, metrics, ...options }: UpHosts
         clock,
         random,
         logger,
-        behaviours: new Behaviours([]),
+        behaviours: new Behaviours([], defined({ as: options.as })),
         announce: () => {},
         ironic: stage,
         settings,

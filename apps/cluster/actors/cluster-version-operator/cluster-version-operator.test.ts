@@ -214,6 +214,24 @@ describe('a release that is not accepted', () => {
     await completed('4.12.0')
   })
 
+  test('another minor release while an operator is not upgradeable; a patch, or one by force, is taken', async () => {
+    await installed('4.12.0')
+    const patch = await release('4.12.1')
+    const next = await release('4.13.0')
+    const operator = await scene.kube.get('ClusterOperator', { name: 'baremetal' })
+    const no = { type: 'Upgradeable', status: 'False', reason: 'Why', message: 'hosts are too old' } as const
+    const conditions = withCondition(operator.status!.conditions, no, scene.clock)
+    await scene.kube.updateStatus({ ...operator, status: { ...operator.status!, conditions } })
+    await ask({ image: patch.image })
+    await completed('4.12.1')
+    await ask({ image: next.image })
+    const { status } = await refusal(/Precondition "ClusterVersionUpgradeable" failed .*hosts are too old/)
+    expect(conditionOf(status!.conditions, 'Upgradeable')).toMatchObject({ status: 'False', message: no.message })
+    expect(status!.history[0]!.version).toBe('4.12.1')
+    await ask({ image: next.image, force: true })
+    await completed('4.13.0')
+  })
+
   test('that cannot be pulled: it says so, and tries again', async () => {
     await installed('4.12.0')
     const elsewhere = new SiteRegistry(
