@@ -27,7 +27,8 @@ describe('the mode', () => {
     ['Manual on bare metal with an old image', {}, manual('4.9.17')],
     ['Manual where the Provisioning cannot be read', { provisioning: undefined }, manual('4.9.17')],
     ['None on a single node', { isSingleNode: true }, { mode: 'None' }],
-    ['Manual on other platforms', { platform: 'vSphere', provisioning: provisioning('') }, manual('4.9.17')],
+    ['Manual on other platforms', { platform: 'None', provisioning: provisioning('') }, manual('4.9.17')],
+    ['Automatic where the operator keeps them new', { platform: 'AWS' }, { mode: 'Automatic', automatic: {} }],
     ['Manual of version 0.0.0 where no version is known', { installed: '' }, manual('0.0.0')],
   ])('is %s', (_, more, mode) => {
     expect(skewEnforcement(facts(more))).toEqual(mode)

@@ -9,6 +9,9 @@ const OLDEST_RHEL = [9, 2] as const
 /** The release from which the gate BootImageSkewEnforcement is on by default. */
 export const SKEW_ENFORCED_SINCE = '4.22.0'
 
+/** Platforms on which the operator keeps the boot images of machine sets new, unless it is told not to. */
+const MANAGED_PLATFORMS = ['AWS', 'Azure', 'GCP', 'VSphere']
+
 export interface SkewFacts {
   platform: string
   isSingleNode: boolean
@@ -28,6 +31,7 @@ export function skewEnforcement(facts: SkewFacts): SkewEnforcement {
   const isLegacy = provisioning === undefined || (provisioning.spec?.provisioningOSDownloadURL ?? '') !== ''
   if (platform === 'BareMetal' && !isLegacy) return { mode: 'None' }
   if (isSingleNode) return { mode: 'None' }
+  if (MANAGED_PLATFORMS.includes(platform)) return { mode: 'Automatic', automatic: {} }
   return { mode: 'Manual', manual: { mode: 'OCPVersion', ocpVersion: installed === '' ? '0.0.0' : installed } }
 }
 

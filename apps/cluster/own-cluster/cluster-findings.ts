@@ -2,7 +2,7 @@ import { countText } from '../../../base/runtime/index.js'
 import { isOlder, isSameMinor } from '../actors/cluster-version-operator/release-version.js'
 import { SKEW_ENFORCED_SINCE, skewEnforcement, skewMessage } from './boot-image-skew.js'
 import type { ClusterMember, ClusterPool, OwnCluster } from './own-cluster.js'
-import type { OwnClusterOperator, OwnCondition, OwnHost, OwnMachine } from './own-objects.js'
+import type { OwnClusterOperator, OwnCondition, OwnHost, OwnMachine, OwnMachineSet } from './own-objects.js'
 import { skippedMinors } from './release-names.js'
 
 /** Something about a cluster that its upgrade meets. */
@@ -44,6 +44,7 @@ export function clusterFindings(input: FindingsInput): ClusterFinding[] {
     ...cluster.members.flatMap((member) => nodeFindings(member, cluster)),
     ...objects.BareMetalHost.flatMap((host) => hostFindings(host, cluster)),
     ...objects.Machine.flatMap(machineFindings),
+    ...objects.MachineSet.flatMap((set) => setFindings(set, objects.Machine)),
   ]
 }
 
@@ -231,4 +232,15 @@ function machineFindings({ metadata, status }: OwnMachine): ClusterFinding[] {
   if (status?.phase !== 'Failed') return []
   const says = `has failed${status.errorMessage ? `: ${status.errorMessage}` : ''}; it is not tried again`
   return [{ effect: 'warns', subject: `Machine ${metadata.name}`, says }]
+}
+
+function setFindings({ metadata, spec }: OwnMachineSet, machines: readonly OwnMachine[]): ClusterFinding[] {
+  const { name } = metadata
+  const own = machines.filter((machine) =>
+    machine.metadata.ownerReferences?.some((owner) => owner.kind === 'MachineSet' && owner.name === name),
+  )
+  const wanted = spec.replicas ?? 1
+  if (wanted === own.length) return []
+  const says = `wants ${countText(wanted, 'machine')} and has ${own.length}: it is rehearsed with those that it has`
+  return [{ effect: 'warns', subject: `MachineSet ${name}`, says }]
 }
