@@ -136,7 +136,7 @@ function summaryOf(conditions: readonly Condition[]): ClaimVerdict {
   const parts = SUMMED.map((type): ClaimVerdict & { type: string } => {
     const found = conditions.find((each) => each.type === type)
     if (found) return found
-    return { type, status: 'Unknown', reason: 'NotYetReported', message: `Condition ${type} not yet reported` }
+    return { type, status: 'Unknown', reason: 'NotYetReported', message: 'Condition not yet reported' }
   })
   const open = parts.filter(({ status }) => status !== 'True')
   const message = open.map(({ type, reason, message: text = '' }) => `* ${type}: ${text || reason}`).join('\n')

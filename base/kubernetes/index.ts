@@ -20,9 +20,14 @@ export {
 export { serveKube } from './http/kube-server.js'
 export { type KubeKind, type KubeKinds, apiVersionOf } from './kinds.js'
 export type { Deployment, PodContainer } from './kinds/apps-kinds.js'
-export type { ClusterOperator, ClusterVersion } from './kinds/config-kinds.js'
+export type { ClusterOperator, ClusterVersion, Infrastructure } from './kinds/config-kinds.js'
 export type { ConfigMap, KubeNode, Secret } from './kinds/core-kinds.js'
-export type { MachineConfig, MachineConfigPool, OsImageStream } from './kinds/machine-config-kinds.js'
+export type {
+  MachineConfig,
+  MachineConfiguration,
+  MachineConfigPool,
+  OsImageStream,
+} from './kinds/machine-config-kinds.js'
 export type { BareMetalProviderSpec, KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 export type {
   BareMetalHost,
@@ -38,6 +43,8 @@ export type {
   HostFirmwareComponents,
   HostFirmwareSettings,
   HostImageSpec,
+  IronicNetworking,
+  IronicObject,
   LabelExpression,
   PreprovisioningImage,
   ProvisioningState,
@@ -50,7 +57,7 @@ export { CRD_COMPILER_OPTIONS, METAL3_CRDS } from './crds/crd-schemas.js'
 export { MANIFEST_SCHEMAS, type ManifestKind } from './kinds/metal3-schemas.js'
 export type { KubeClient, ObjectName } from './kube-client.js'
 export { copyJson, isSameJson } from './kube-json.js'
-export { createIfAbsent, isRefusal } from './kube-refusal.js'
+export { createIfAbsent, isRefusal, KubeRefusal } from './kube-refusal.js'
 export { type CheckedObjects, OBJECT_FILE, checkObjectFile, openObjectFile, repairObjectFile } from './object-file.js'
 export type { Condition, KubeObject, NewObject } from './object.js'
 export { type Kube, openKube } from './open-kube.js'

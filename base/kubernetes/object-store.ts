@@ -47,8 +47,8 @@ export interface AdmissionPolicy {
   kind: KubeKind
   /** True if a write is refused. */
   refuses: (write: AdmittedWrite, read: ObjectReader) => boolean
-  /** Sentence of the refusal. */
-  message: string
+  /** Sentence of the refusal; of a policy whose sentence depends on the release, by what the cluster has. */
+  message: string | ((read: ObjectReader) => string)
 }
 
 /** The objects that a webhook may look at. */
@@ -550,7 +550,10 @@ export class ObjectStore {
     this.#observe?.({ entry, ...write })
     const asked: AdmittedWrite = { kind: this.kinds.nameOf(entry), ...write }
     const broken = this.#parts.policies?.find((policy) => policy.kind === asked.kind && policy.refuses(asked, this))
-    if (broken) throw refusals.brokenPolicy(entry, (write.after ?? write.before)!.metadata.name, broken)
+    if (broken) {
+      const message = typeof broken.message === 'string' ? broken.message : broken.message(this)
+      throw refusals.brokenPolicy(entry, (write.after ?? write.before)!.metadata.name, { ...broken, message })
+    }
     const refusal = this.#parts.webhooks?.(asked, this)
     if (refusal !== undefined) throw refusals.deniedByWebhook(entry, refusal)
   }

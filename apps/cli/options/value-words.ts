@@ -63,6 +63,8 @@ export const RELEASE_WORDS = all<IronicRelease>({
   '2025.1': true,
   '2025.2': true,
   '2026.1': true,
+  '37.0': true,
+  '38.0': true,
   master: true,
 })
 

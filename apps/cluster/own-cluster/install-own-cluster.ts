@@ -137,7 +137,7 @@ const machineNameOf = (member: ClusterMember): string => member.machine?.metadat
 async function createMember(member: ClusterMember, own: OwnCluster, rehearsed: RehearsedCluster): Promise<void> {
   const { node, host, machine, role } = member
   const machineName = machineNameOf(member)
-  const value = providerSpec(rehearsed.release(NOW), role)
+  const value = providerSpec(rehearsed.release(NOW), role, rehearsed)
   const consumerRef = {
     apiVersion: apiVersionOf('Machine'),
     kind: 'Machine',

@@ -1,9 +1,17 @@
 import { defined } from '../../../base/runtime/index.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
-import { connectHosts, providerSpec, WORKERS } from './installation.js'
+import { connectHosts, namedBootImage, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
-import { askIronicToClean, correctPasswords, fillBoot, giveNetworks, setPaused } from './site-events.js'
 import { chooseDefaultStream, choosePoolStream, chooseRuntime, labelHosts } from './os-stream-acts.js'
+import {
+  askIronicToClean,
+  askToManage,
+  clearBootImages,
+  correctPasswords,
+  fillBoot,
+  giveNetworks,
+  setPaused,
+} from './site-events.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
 
@@ -53,7 +61,7 @@ const ACTS: Acts = {
         : `requests ${version}, with the image of ${cluster.release(image).version}`
     },
     perform: async (step, cluster) => {
-      cluster.measures.mark('upgrade')
+      cluster.beginUpgrade()
       const { version } = cluster.release(step.upgrade)
       const { image } = cluster.release(step.image ?? step.upgrade).made
       const desiredUpdate = { version, image, force: step.force ?? false }
@@ -106,7 +114,7 @@ const ACTS: Acts = {
   connect: {
     says: connectText,
     perform: async ({ connect, supportedSince, ...how }, cluster) => {
-      const since = supportedSince === undefined ? undefined : cluster.release(supportedSince).coreos
+      const since = supportedSince === undefined ? undefined : cluster.release(supportedSince).live
       await connectHosts(cluster, connect, { ...how, ...defined({ supportedSince: since }) })
       return {}
     },
@@ -116,10 +124,26 @@ const ACTS: Acts = {
     says: ({ bootImage }, cluster) =>
       `sets the boot image of the machine sets to that of ${cluster.release(bootImage).version}`,
     perform: async ({ bootImage }, cluster) => {
-      const { image } = providerSpec(cluster.release(bootImage), 'worker')
+      const { image } = namedBootImage(cluster.release(bootImage))
       const spec = { template: { spec: { providerSpec: { value: { image } } } } }
       await cluster.kube.patch('MachineSet', { name: WORKERS, namespace: MACHINE_API_NAMESPACE }, { spec })
       await waitUntilSettled(cluster, 'upgrade', 60_000)
+      return {}
+    },
+  },
+
+  clear: {
+    says: () => 'leaves boot images to the release: none in the machine sets, none in the Provisioning',
+    perform: async (_step, cluster) => {
+      await clearBootImages(cluster)
+      return {}
+    },
+  },
+
+  manageBootImages: {
+    says: ({ manageBootImages }) => `sets spec.managedBootImages of the MachineConfiguration to ${manageBootImages}`,
+    perform: async ({ manageBootImages }, cluster) => {
+      await askToManage(manageBootImages, cluster)
       return {}
     },
   },

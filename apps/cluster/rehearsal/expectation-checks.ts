@@ -14,7 +14,7 @@ type KeysOfUnion<T> = T extends unknown ? keyof T : never
 /** The member that an expectation is known by. */
 type ExpectationName = Exclude<
   KeysOfUnion<Expectation>,
-  'of' | 'index' | 'because' | 'is' | 'times' | 'than' | 'by' | 'since' | 'stream'
+  'of' | 'index' | 'because' | 'is' | 'times' | 'than' | 'by' | 'since' | 'stream' | 'version'
 >
 type ExpectationChecks = {
   readonly [K in ExpectationName]: (
@@ -52,9 +52,13 @@ const CHECKS: ExpectationChecks = {
   },
 
   installedFrom: (expectation, cluster) => {
-    const { version, bootImage } = cluster.release(expectation.installedFrom)
-    return everyHost(cluster, expectation, `was installed from the boot image of ${version}`, ({ object }) => {
+    const { version, bootImage, live } = cluster.release(expectation.installedFrom)
+    return everyHost(cluster, expectation, `was installed from the boot image of ${version}`, ({ object, machine }) => {
       const url = object.status?.provisioning.image?.url
+      const base = machine.os()?.base
+      // A host without an image was installed by its deploy image from itself.
+      if (url === undefined || url === '')
+        return base === live ? undefined : `was installed by the deploy image ${base ?? 'of an unknown release'}`
       const of = cluster.releaseOfBootImage(url)
       if (of?.version === version || of?.bootImage === bootImage) return undefined
       return `was installed from ${of ? `that of ${of.version}` : (url ?? 'nothing')}`
@@ -190,21 +194,23 @@ const CHECKS: ExpectationChecks = {
   },
 
   bootImageOf: async (expectation, cluster) => {
-    const { version, bootImage } = cluster.release(expectation.is)
+    const wanted = expectation.is === NO_BOOT_IMAGE ? undefined : cluster.release(expectation.is)
     const sets = (await cluster.kube.list('MachineSet')).items
-    const expects = `machine sets install the boot image of ${version}`
-    const other = sets
-      .map(({ spec }) => spec.template.spec.providerSpec.value?.image?.url)
-      .find((url) => url !== bootImage)
+    const expects = wanted
+      ? `machine sets install the boot image of ${wanted.version}`
+      : 'machine sets name no boot image'
+    const urls = sets.map(({ spec }) => spec.template.spec.providerSpec.value?.image?.url ?? '')
+    const other = urls.find((url) => url !== (wanted?.bootImage ?? ''))
     if (other === undefined) return { expects }
-    return { expects, found: `they install ${cluster.releaseOfBootImage(other)?.version ?? other}` }
+    const found = other === '' ? 'none that they name' : (cluster.releaseOfBootImage(other)?.version ?? other)
+    return { expects, found: `they install ${found}` }
   },
 
   refused: (expectation, cluster) => {
-    const expects = `the boot image is refused${because(expectation)}`
-    const refusal = cluster.notices.findLast(
-      ({ actor, does }) => actor.startsWith('machine-config') && /boot image/.test(does),
-    )
+    const isOne = expectation.refused === 'boot image'
+    const expects = `${isOne ? 'the boot image is' : 'managed boot images are'} refused${because(expectation)}`
+    const who = isOne ? 'machine-config' : 'kube-apiserver'
+    const refusal = cluster.notices.findLast(({ actor, does }) => actor.startsWith(who) && /boot image/.test(does))
     const text = `${refusal?.does ?? ''} ${refusal?.because ?? ''}`
     if (refusal && text.includes(expectation.because ?? '')) return { expects }
     return { expects, found: refusal ? `the last action was: ${text.trim()}` : 'nothing was done about it' }
@@ -230,6 +236,36 @@ const CHECKS: ExpectationChecks = {
     return isSo ? { expects } : { expects, found: found.length === 0 ? 'no difference was named' : found.join('; ') }
   },
 
+  skewMode: async ({ skewMode, version }, cluster) => {
+    const settings = await cluster.kube.find('MachineConfiguration', { name: 'cluster' })
+    const { mode = 'not enforced', manual, automatic } = settings?.status?.bootImageSkewEnforcementStatus ?? {}
+    const found = manual?.ocpVersion ?? manual?.rhcosVersion ?? automatic?.ocpVersion
+    const expects = `boot image skew is enforced in mode ${skewMode}${version === undefined ? '' : ` (${version})`}`
+    if (mode === skewMode && (version === undefined || version === found)) return { expects }
+    return { expects, found: `it is ${mode}${found === undefined ? '' : ` (${found})`}` }
+  },
+
+  upgradeable: async (expectation, cluster) => {
+    const { status } = await cluster.kube.get('ClusterVersion', { name: 'version' })
+    const found = conditionOf(status?.conditions, 'Upgradeable')
+    const { message = '' } = found ?? {}
+    const isUpgradeable = found?.status !== 'False'
+    const sentences = { true: 'every operator allows another minor release', false: 'an operator is against it' }
+    const expects = `${expectation.upgradeable ? sentences.true : `another minor release is refused`}${because(expectation)}`
+    const isSo = isUpgradeable === expectation.upgradeable && message.includes(expectation.because ?? '')
+    return isSo ? { expects } : { expects, found: isUpgradeable ? sentences.true : `${sentences.false}: ${message}` }
+  },
+
+  rollOuts: ({ rollOuts }, cluster) => {
+    const found = cluster.noticesOfUpgrade.flatMap(({ does }) => /^rolls out (\S+)/.exec(does)?.[1] ?? [])
+    const expects =
+      rollOuts.length === 0
+        ? 'nothing of metal3 is rolled out'
+        : `metal3 is rolled out in this order: ${rollOuts.join(', ')}`
+    if (JSON.stringify(found) === JSON.stringify(rollOuts)) return { expects }
+    return { expects, found: found.length === 0 ? 'nothing was rolled out' : `it was ${found.join(', ')}` }
+  },
+
   faster: (expectation, cluster) => {
     const one = cluster.measured(expectation.faster)
     const other = cluster.measured(expectation.than)
@@ -248,6 +284,9 @@ const CHECKS: ExpectationChecks = {
     return one.bytes < other.bytes ? { expects } : { expects, found: `${one.bytes} bytes instead of ${other.bytes}` }
   },
 }
+
+/** In place of a release: machine sets name no image. */
+export const NO_BOOT_IMAGE = 'none'
 
 const MCD = 'machineconfiguration.openshift.io'
 const INSTALL_METHODS = { coreos: 'install_coreos', qcow2: 'its QCOW2 image' } as const

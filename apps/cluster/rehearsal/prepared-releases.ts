@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { bytesSource, decodedFile, sha256Hex } from '../../../base/bytes/index.js'
@@ -13,19 +13,22 @@ import {
 } from '../../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../../machine/index.js'
+import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import { defined, withClockHeld, UserError, type Clock } from '../../../base/runtime/index.js'
 import { writeMachineOs, type ShippedIso } from '../site/machine-os-folder.js'
 import { makeRelease, type NewRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
-import type { ScenarioRelease } from './scenario.js'
+import type { ScenarioDamage, ScenarioRelease } from './scenario.js'
 
 /** The deploy image of releases from before CoreOS, which has no version. */
 export const OLD_RAMDISK = 'kernel and ramdisk from before CoreOS'
 
 /** A stream of CoreOS in a release, with its images made and published. */
 export interface PreparedStream {
-  /** Version of its live images and of its node image. */
+  /** Version of its node image. */
   coreos: string
+  /** Version of its live images: what `coreos-installer install --offline` in the deploy image installs. */
+  live: string
   /** Version that its disk images bring. */
   installs: string
   /** URL of the disk image that new machines are installed from. */
@@ -56,6 +59,9 @@ interface ReleasePlace {
   site: Site
   folder: string
   isMirrored: boolean
+  as: ClusterEra
+  /** Told of the metal image that a live system of a version carries: a file. */
+  carry: (liveVersion: string, path: string) => void
 }
 
 /** Makes the images of a release, puts them where real ones are, and publishes the release image. */
@@ -67,10 +73,10 @@ export async function prepareRelease(wanted: ScenarioRelease, place: ReleasePlac
   for (const [name, further] of Object.entries(wanted.streams ?? {}))
     all.set(name, await prepareFurtherStream(name, { coreos: further, system, version, method }, place))
   const streams = all.size > 1 ? all : new Map<string, MadeStream>()
-  const machineOs = join(folder, `machine-os-${[...all.values()].map((each) => each.coreos).join('-')}`)
+  const machineOs = join(folder, `machine-os-${[...all.values()].map((each) => each.live).join('-')}`)
   const shipped = [...all.values()].map((each) => each.shipped)
   await withClockHeld(site.clock, `writing ${machineOs}`, () => writeMachineOs(machineOs, shipped))
-  const { coreos, installs, bootImage, sha256, nodeImage } = main
+  const { installs, nodeImage } = main
   const agentImage =
     own?.agentImage ?? `${NODE_REPOSITORY}@sha256:${sha256Hex(`ironic-agent ${wanted.agent ?? version}`)}`
   const made = await makeRelease(
@@ -90,8 +96,22 @@ export async function prepareRelease(wanted: ScenarioRelease, place: ReleasePlac
   )
   if (isMirrored) mirrorRelease(made, systemsOf(all), site)
   damageRelease(wanted, made, nodeImage, site)
-  const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : coreos
-  return { version, coreos, deployImage, installs, bootImage, sha256, method, agentImage, nodeImage, made, streams }
+  const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : main.live
+  const { shipped: _, stream: __, ...published } = main
+  return { ...published, version, deployImage, method, agentImage, made, streams }
+}
+
+/** The metal image in a live system, in a file: its own, or one that is made. */
+async function carriedImage(
+  image: { system: CoreosName; version: string; folder: string; clock: Clock },
+  own: string | undefined,
+): Promise<string> {
+  if (own !== undefined) return own
+  const { system, version, folder, clock } = image
+  const path = join(folder, `${COREOS_SYSTEMS[system].prefix}-${version}-metal.${ARCHITECTURE}.raw.gz`)
+  const { bytes } = await madeDisk({ ...image, method: 'coreos' })
+  await withClockHeld(clock, `writing ${path}`, () => writeFile(path, bytes))
+  return path
 }
 
 /** A stream that is published, with its live ISO and its metadata. */
@@ -102,20 +122,24 @@ interface MadeStream extends PreparedStream {
 
 /** The stream of a release's own `coreos`, `iso` and `metal`. */
 async function prepareMainStream(wanted: ScenarioRelease, place: ReleasePlace): Promise<MadeStream> {
+  const { folder, as } = place
   const { clock } = place.site
   const { version, base, family: system = 'rhcos', installs: method = 'coreos', own } = wanted
   const iso = wanted.iso === undefined ? undefined : await ownFile(wanted.iso, clock)
   const coreos = wanted.coreos ?? (await versionOfIso(wanted.iso!, iso!, clock))
   const installs = base ?? coreos
+  // Since 4.19 live images and disk images are of one base; the documents know live images with the cluster's programs.
+  const live = as === 'today' && iso === undefined ? installs : coreos
   const disk =
     wanted.metal === undefined
-      ? await madeDisk({ system, version: installs, method, folder: place.folder, clock })
+      ? await madeDisk({ system, version: installs, method, folder, clock })
       : await ownDisk(wanted.metal, clock)
-  const made = { os: '9', system, coreos, installs, isWhole: base === undefined, disk } as const
+  if (as === 'today') place.carry(live, await carriedImage({ system, version: live, folder, clock }, wanted.metal))
+  const made = { os: '9', system, coreos, live, installs, isWhole: base === undefined, disk } as const
   return publishStream(
     {
       ...made,
-      iso: iso ?? liveIso(system, coreos),
+      iso: iso ?? liveIso(system, live),
       name: `${system}-${version}`,
       namedVersion: wanted.installerStream ?? installs,
       ...defined({ known: own?.stream }),
@@ -135,10 +159,12 @@ async function prepareFurtherStream(
   }: { version: string; coreos: string; system: CoreosName; method: PreparedRelease['method'] },
   place: ReleasePlace,
 ): Promise<MadeStream> {
-  const { folder, site } = place
-  const disk = await madeDisk({ system, version: coreos, method, folder, clock: site.clock })
+  const { folder, as, carry } = place
+  const { clock } = place.site
+  const disk = await madeDisk({ system, version: coreos, method, folder, clock })
+  if (as === 'today') carry(coreos, await carriedImage({ system, version: coreos, folder, clock }, undefined))
   const iso = liveIso(system, coreos)
-  const made = { os: '10', system, coreos, installs: coreos, isWhole: true, disk, iso } as const
+  const made = { os: '10', system, coreos, live: coreos, installs: coreos, isWhole: true, disk, iso } as const
   return publishStream({ ...made, name: `${system}-${version}-${name}`, namedVersion: coreos }, place)
 }
 
@@ -147,6 +173,7 @@ interface StreamImages {
   os: OsVersion
   system: CoreosName
   coreos: string
+  live: string
   installs: string
   /** True if its disk images have all of the node image. */
   isWhole: boolean
@@ -160,7 +187,7 @@ interface StreamImages {
 }
 
 async function publishStream(images: StreamImages, { site, isMirrored }: ReleasePlace): Promise<MadeStream> {
-  const { os, system, coreos, installs, isWhole, disk, iso, known } = images
+  const { os, system, coreos, live, installs, isWhole, disk, iso, known } = images
   const path = `/art/storage/prod/streams/${installs}/${COREOS_SYSTEMS[system].prefix}-${installs}-metal.${ARCHITECTURE}.${disk.name}`
   const bootImage = (isMirrored ? site.mirror : site.outside).put(path, disk.bytes)
   const sha256 = sha256Hex(disk.bytes)
@@ -180,13 +207,13 @@ async function publishStream(images: StreamImages, { site, isMirrored }: Release
       [ARCHITECTURE]: {
         packing: 'gz',
         metal: { name: path.split('/').at(-1)!, sha256 },
-        ...liveDigests(system, coreos),
+        ...liveDigests(system, live),
       },
     },
   })
   const stream = known ? withFilesOf(known, small) : small
   const shipped = { os, architecture: ARCHITECTURE, iso, sha256: sha256Hex(iso), stream }
-  return { coreos, installs, bootImage, sha256, nodeImage, shipped, stream }
+  return { coreos, live, installs, bootImage, sha256, nodeImage, shipped, stream }
 }
 
 /** Streams as a release names them: by the images of their systems, and by their boot images. */
@@ -212,9 +239,17 @@ function mirrorRelease({ image, components }: SiteRelease, systems: readonly str
   for (const pullspec of [image, ...systems, ...Object.values(components)]) registry.mirror(pullspec)
 }
 
+/** Components by the names of their damages. */
+const DAMAGED_COMPONENTS: Readonly<Record<Exclude<ScenarioDamage, 'node-image'>, string>> = {
+  'image-service': 'imageCustomizationController',
+  ironic: 'baremetalIronic',
+  'baremetal-operator': 'clusterBaremetalOperator',
+}
+
 function damageRelease({ damaged }: ScenarioRelease, made: SiteRelease, nodeImage: string, site: Site): void {
   if (damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
-  if (damaged === 'image-service') site.registry.lose(made.components['imageCustomizationController'] ?? '')
+  const component = damaged === undefined || damaged === 'node-image' ? undefined : DAMAGED_COMPONENTS[damaged]
+  if (component !== undefined) site.registry.lose(made.components[component] ?? '')
 }
 
 /** The disk image that machines are installed from, as the method takes it. */

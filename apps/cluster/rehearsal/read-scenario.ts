@@ -11,6 +11,7 @@ import {
 } from '../../../base/runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
 import type { Scenario, ScenarioFile } from './scenario.js'
+import { NO_BOOT_IMAGE } from './expectation-checks.js'
 import { ERRORS } from '../errors.js'
 
 /**
@@ -111,7 +112,7 @@ function releasesIn(step: Scenario['steps'][number]): [(string | number)[], stri
   if ('deployImage' in expect) return named(['expect', 'deployImage'], expect.deployImage)
   if ('runs' in expect) return named(['expect', 'runs'], expect.runs)
   if ('installedFrom' in expect) return named(['expect', 'installedFrom'], expect.installedFrom)
-  if ('bootImageOf' in expect) return named(['expect', 'is'], expect.is)
+  if ('bootImageOf' in expect) return expect.is === NO_BOOT_IMAGE ? [] : named(['expect', 'is'], expect.is)
   if ('pulled' in expect) return named(['expect', 'of'], expect.of)
   if ('agent' in expect) return named(['expect', 'agent'], expect.agent)
   return []

@@ -200,4 +200,5 @@ const ACTOR_SHORT_NAMES: Readonly<Record<string, string>> = {
   'machine-config-daemon': 'mco',
   'machine-api-operator': 'mao',
   'baremetal-operator': 'bmo',
+  'kube-apiserver': 'api',
 }

@@ -30,6 +30,7 @@ import type { RepositoryMirrors } from '../site/container-registry.js'
 import { STREAM_POLICIES } from '../admission/stream-policies.js'
 import { openSite, type Site } from '../site/site.js'
 import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'
+import { managedImagePolicy } from '../actors/machine-config-operator/boot-images/managed-image-policy.js'
 import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { Measures } from './measures.js'
 import { runOperators } from './rehearsed-operators.js'
@@ -74,6 +75,7 @@ export class RehearsedCluster implements AsyncDisposable {
   readonly measures: Measures
   /** Addresses in the network settings of hosts, by their names. */
   readonly addresses = new Map<string, string>()
+  #upgradeNotices = 0
   readonly #measured = new Map<string, { time: number; bytes: number }>()
 
   private constructor(
@@ -97,10 +99,14 @@ export class RehearsedCluster implements AsyncDisposable {
     try {
       const clock = new VirtualClock()
       const random = seededRandom(seed)
-      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies: STREAM_POLICIES })
+      const behaviours = new Behaviours(ALL_BEHAVIOURS, { without, as })
+      const policies = [...STREAM_POLICIES, managedImagePolicy(behaviours)]
+      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies })
       const isDisconnected = scenario.cluster.network === 'disconnected'
       const isMirrored = isDisconnected || scenario.cluster.mirrors !== undefined
       const folder = scope.use(await temporaryFolder())
+      const carried = new Map<string, string>()
+      const carry = (version: string, path: string): void => void carried.set(version, path)
       const site = scope.use(
         await openSite({
           clock,
@@ -114,19 +120,20 @@ export class RehearsedCluster implements AsyncDisposable {
             machinePace: REALISTIC_MACHINES,
             pullRate: PULL_RATE,
             imageCache: { folder: join(folder.path, 'images') },
+            metalImageOf: (version) => carried.get(version),
           },
         }),
       )
       const releases = new Map<string, PreparedRelease>()
       for (const [key, wanted] of Object.entries(scenario.releases))
-        releases.set(key, await prepareRelease(wanted, { site, folder: folder.path, isMirrored }))
+        releases.set(key, await prepareRelease(wanted, { site, folder: folder.path, isMirrored, as, carry }))
       const cluster: { current?: RehearsedCluster } = {}
       const parts: ActorParts = {
         kube,
         clock,
         random,
         logger,
-        behaviours: new Behaviours(ALL_BEHAVIOURS, { without, as }),
+        behaviours,
         announce: (notice) => {
           cluster.current?.notices.push(notice)
           onNotice(notice)
@@ -227,6 +234,17 @@ export class RehearsedCluster implements AsyncDisposable {
     if (url === undefined) return null
     const source = await bootNetwork({ clock: this.clock }).open(url, { signal: new AbortController().signal })
     return liveVersion((await openLiveIso(source, this.clock)).kargs?.default ?? '')
+  }
+
+  /** The administrator asks for a release: what is counted since an upgrade is counted from now on. */
+  beginUpgrade(): void {
+    this.measures.mark('upgrade')
+    this.#upgradeNotices = this.notices.length
+  }
+
+  /** Acts of actors since the last upgrade was asked for. */
+  get noticesOfUpgrade(): readonly ActorNotice[] {
+    return this.notices.slice(this.#upgradeNotices)
   }
 
   /** How often an image of a release was fetched. */

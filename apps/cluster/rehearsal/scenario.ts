@@ -48,8 +48,8 @@ export interface ScenarioRelease {
   agent?: string
   /** Stream metadata of the installer, where it names another version than {@link base} or {@link coreos}. */
   installerStream?: string
-  /** An image of the payload that cannot be had: one does not match its digest, the other is missing in the registry. */
-  damaged?: 'node-image' | 'image-service'
+  /** An image of the payload that cannot be had: the node image does not match its digest, others are missing. */
+  damaged?: ScenarioDamage
   /** Path of a live ISO in place of a made one. */
   iso?: string
   /** Path of a metal image in place of a made one: `.raw`, `.raw.gz` or `.raw.xz`. */
@@ -57,6 +57,8 @@ export interface ScenarioRelease {
   /** Contents of a release image of the user's own. */
   own?: OwnRelease
 }
+
+export type ScenarioDamage = 'node-image' | 'image-service' | 'ironic' | 'baremetal-operator'
 
 interface ScenarioCluster {
   /** Key of the release that it is installed with. */
@@ -72,7 +74,10 @@ interface ScenarioCluster {
   spares?: number
   /** Stream that all hosts are labelled with, and whose hosts alone machine sets claim, as the installer has it. */
   hostStream?: string
-  /** True if the machine sets keep their boot image in upgrades. */
+  /**
+   * True if the machine sets keep their boot image in upgrades: by an annotation as the documents have it; as of today by
+   * naming an image.
+   */
   pinned?: boolean
 }
 
@@ -96,6 +101,10 @@ export type ScenarioStep =
   | { reprovision: HostGroup }
   /** The administrator gives the machine sets the boot image of a release. */
   | { bootImage: string }
+  /** The administrator leaves boot images to the release: no disk image in machine sets, nor in the Provisioning. */
+  | { clear: 'boot images' }
+  /** The administrator asks the machine config operator to manage the boot images of machine sets, or not to. */
+  | { manageBootImages: 'All' | 'None' }
   /** Installs the bootstrap node of a release. */
   | { bootstrap: string }
   /** Changes a file on the disk of a node, past the cluster. */
@@ -152,14 +161,21 @@ export type Expectation =
   | { method: 'coreos' | 'qcow2'; of: HostGroup; index?: number }
   | { state: string; of: HostGroup; index?: number }
   | { upgrade: 'completed' | 'refused' | 'under way' | 'failing'; because?: string }
+  /** `none`: machine sets name no boot image. */
   | { bootImageOf: 'machine sets'; is: string }
-  | { refused: 'boot image'; because?: string }
+  | { refused: 'boot image' | 'managed boot images'; because?: string }
   | { pulled: 'base' | 'node image'; of: string; times: number }
   | { reached: 'mirrors only' }
   | { faster: string; than: string; by?: string }
   | { fewerBytes: string; than: string }
   | { reboots: number; of: HostGroup; index?: number; since: 'upgrade' | 'installation' }
   | { skew: readonly string[] }
+  /** How the age of boot images is enforced, and the OpenShift version that they count as. */
+  | { skewMode: 'Automatic' | 'Manual' | 'None'; version?: string }
+  /** False while an operator keeps the cluster from another minor release. */
+  | { upgradeable: boolean; because?: string }
+  /** The Deployments of metal3 that were rolled out since the last upgrade was asked for, in this order. */
+  | { rollOuts: readonly string[] }
   | { degraded: HostGroup; because?: string }
   /** The stream that all nodes of a pool run by its status; `none` while it names none. */
   | { poolStream: string; of: Pool }

@@ -13,6 +13,35 @@ export interface MachineConfig extends KubeObject<'MachineConfig'> {
   }
 }
 
+/** Version of the boot images that an administrator vouches for. */
+interface BootImageVersion {
+  mode: 'OCPVersion' | 'RHCOSVersion'
+  /** `4.14.0` */
+  ocpVersion?: string
+  /** `9.6.20251023-0`, `48.84.202208021106-0` */
+  rhcosVersion?: string
+}
+
+/** Settings of the machine config operator. There is one, named `cluster`. */
+export interface MachineConfiguration extends KubeObject<'MachineConfiguration'> {
+  spec: {
+    managementState?: string
+    managedBootImages?: object
+    bootImageSkewEnforcement?: { mode: 'Manual' | 'None'; manual?: BootImageVersion }
+    [member: string]: unknown
+  }
+  status?: {
+    observedGeneration?: number
+    bootImageSkewEnforcementStatus?: {
+      mode: 'Automatic' | 'Manual' | 'None'
+      automatic?: Omit<BootImageVersion, 'mode'>
+      manual?: BootImageVersion
+    }
+    conditions?: Condition[]
+    [member: string]: unknown
+  }
+}
+
 export interface MachineConfigPool extends KubeObject<'MachineConfigPool'> {
   spec: {
     configuration?: { name?: string }

@@ -231,3 +231,55 @@ export interface BareMetalSwitch extends KubeObject<'BareMetalSwitch'> {
     conditions?: Condition[]
   }
 }
+
+/** Account, or certificate, of a Secret or ConfigMap. */
+interface LinkedResource {
+  name?: string
+  kind?: string
+}
+
+/** Addresses of a standalone Ironic. */
+export interface IronicNetworking {
+  apiPort?: number
+  ipAddress?: string
+  externalIP?: string
+  externalCallbackURL?: string
+  imageServerExternalURL?: string
+  ingress?: object
+  interface?: string
+  ipAddressManager?: string
+  macAddresses?: string[]
+  bindInterface?: boolean
+  disableHostNetwork?: boolean
+  keepalived?: { enabled: boolean }
+  dhcp?: {
+    networkCIDR?: string
+    rangeBegin?: string
+    rangeEnd?: string
+    extraRanges?: object[]
+    serveDNS?: boolean
+    dnsAddress?: string
+  }
+}
+
+/** An Ironic that the operator of standalone Ironics deploys. */
+export interface IronicObject extends KubeObject<'Ironic'> {
+  spec?: {
+    apiCredentialsName?: string
+    database?: { credentialsName: string; host: string; name: string }
+    deployRamdisk?: { sshKey?: string; extraKernelParams?: string }
+    extraConfig?: { group?: string; name?: string; value?: string }[]
+    highAvailability?: boolean
+    inspection?: { collectors?: string[]; vlanInterfaces?: string[] }
+    networking?: IronicNetworking
+    tls?: { certificateName?: string; bmcCA?: LinkedResource; trustedCA?: LinkedResource }
+    version?: string
+    [field: string]: unknown
+  }
+  status?: {
+    /** `Ready`. */
+    conditions?: Condition[]
+    requestedVersion?: string
+    installedVersion?: string
+  }
+}

@@ -17,10 +17,31 @@ export const REFUSES_DOWNGRADES: Behaviour = {
   stories: { today: 'downgrade', document: 'downgrade' },
   says: 'the cluster is downgraded below its first release, which does not know its disk images and settings',
   source: 'cluster-version-operator 6e71933 pkg/payload/precondition/clusterversion/rollback.go',
+  since: '4.14',
 }
 export const VERIFIES_PAYLOADS: Behaviour = {
   name: 'cvo/verifies-payloads',
   stories: { today: 'wrong-release-image', document: 'wrong-release-image' },
   says: 'a wrong digest upgrades the cluster to an unwanted release',
   source: 'cluster-version-operator 6e71933 pkg/cvo/sync_worker.go syncPayload',
+}
+export const KEEPS_FIRST_RELEASE: Behaviour = {
+  name: 'cvo/keeps-the-first-release',
+  stories: { document: 'downgrade' },
+  says: 'an administrator forces the cluster below its first release, which does not know its disk images and settings',
+  source: 'design document 000',
+  document: '000',
+}
+export const HEEDS_UPGRADEABLE: Behaviour = {
+  name: 'cvo/heeds-upgradeable',
+  stories: { today: 'legacy-cluster' },
+  says: 'the cluster gets a next minor release although one of its operators says that it must not',
+  source: 'cluster-version-operator 6e71933 pkg/payload/precondition/clusterversion/upgradeable.go',
+}
+export const REFUSES_GIANT_HOPS: Behaviour = {
+  name: 'cvo/refuses-giant-hops',
+  stories: { today: 'giant-hop' },
+  says: 'the cluster leaves out a minor release, whose changes of its objects it never gets',
+  source: 'cluster-version-operator 6e71933 pkg/payload/precondition/clusterversion/gianthop.go',
+  since: '4.19',
 }

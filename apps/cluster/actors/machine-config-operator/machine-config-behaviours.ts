@@ -108,3 +108,25 @@ export const REFUSES_RUNC: Behaviour = {
   source:
     'machine-config-operator 7ff337a pkg/controller/render/render_controller.go validateNoRuncOnRHEL10FromOSImageStream',
 }
+export const SKIPS_BARE_METAL: Behaviour = {
+  name: 'mco/skips-bare-metal',
+  stories: { today: 'pinned-machine-sets' },
+  says: 'machine sets that name an image of their own get that of the release, which their hosts may not boot',
+  source: 'machine-config-operator 7ff337a pkg/controller/bootimage/platform_helpers.go checkMachineSet',
+  since: '4.16',
+}
+export const ENFORCES_SKEW: Behaviour = {
+  name: 'mco/enforces-boot-image-skew',
+  stories: { today: 'legacy-cluster' },
+  says: 'a cluster goes on to releases whose nodes cannot be installed from its boot images any more',
+  source: 'machine-config-operator 7ff337a pkg/operator/sync.go syncBootImageSkewEnforcementStatus, status.go',
+  since: '4.22',
+}
+export const REFUSES_MANAGED_IMAGES: Behaviour = {
+  name: 'mco/refuses-managed-boot-images',
+  stories: { today: 'managed-boot-images' },
+  says: 'an administrator believes that the boot images of the cluster are managed, and nothing manages them',
+  source:
+    'machine-config-operator 7ff337a manifests/machineconfigcontroller/update-bootimages-validatingadmissionpolicy.yaml',
+  since: '4.16',
+}
