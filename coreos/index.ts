@@ -36,6 +36,7 @@ export { copyPxe } from './machine-os/copy-pxe.js'
 export { OS_VERSIONS, type OsVersion, prefixOf, shippedStream, streamFile, streamNameOf } from './machine-os/image-content.js'
 export { type LinkedIso, linkedIsos } from './machine-os/linked-images.js'
 export { verifyMachineOs } from './machine-os/verify.js'
+export { bootableContainer } from './making/bootable-container.js'
 export { COREOS_SYSTEMS, type CoreosName, systemOfVersion } from './making/coreos-name.js'
 export { liveIso, smallLiveImage } from './making/make-live-image.js'
 export {

@@ -91,6 +91,12 @@ export async function prepareHost(pass: HostPass): Promise<Result> {
   return outcome === 'done' ? COMPLETE : continueAfter(outcome.again, isDirty)
 }
 
+/** Data of the config drive, with the names that metrics have for it. */
+const CONFIG_DATA = ['userData', 'networkData', 'metaData'] as const
+
+const isFrom = ({ spec }: HostPass['managed'], field: (typeof CONFIG_DATA)[number], secret: string): boolean =>
+  (spec[field] as { name?: string } | undefined)?.name === secret
+
 export async function provisionHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
@@ -99,8 +105,11 @@ export async function provisionHost(pass: HostPass): Promise<Result> {
   working.isForced = pass.rebootRequest({ isForced: true }) !== undefined
   const node = await pass.node()
   if (['available', 'deploy failed'].includes(node.provision_state))
-    for (const [secret, reason] of pass.problems)
+    for (const [secret, reason] of pass.problems) {
+      const data = pass.withoutKey.has(secret) ? CONFIG_DATA.find((field) => isFrom(managed, field, secret)) : undefined
+      if (data) parts.metrics.count('metal3_host_config_data_error_total', { host_data_type: data })
       throw new UserError('host-secret', `could not read the Secret ${secret}: ${reason}`)
+    }
   const outcome = await phases.provision({ ...host, uid: managed.metadata.uid }, node)
   if (requests.asked.includes('active')) parts.event(`begins to provision ${name}`)
   const result = pass.result(outcome, 'provisioning error')

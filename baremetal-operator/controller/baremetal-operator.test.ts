@@ -307,6 +307,9 @@ describe('events and metrics', () => {
     await create('lost', 9, { bmc })
     await create('one', 1, { image: { url: 'http://127.0.0.1:1/none.raw', checksum: 'abc', format: 'raw' } })
     await until('one', ({ status }) => status?.errorType === 'provisioning error')
+    // The Secret has an account, and no user data.
+    await create('two', 2, { customDeploy: CUSTOM.customDeploy, userData: { name: 'bmc' } })
+    await until('two', inState('provisioning'))
     await pass(minutes(1))
     const rows = (await eventsOf(played)).map(({ reason, message, involvedObject }) => [
       involvedObject.name,
@@ -322,7 +325,8 @@ describe('events and metrics', () => {
     expect(text).toContain('metal3_host_unmanaged_total 1\n')
     expect(text).toMatch(/^metal3_credentials_missing_total [1-9]/m)
     expect(text).toMatch(/^metal3_host_error_total\{error_type="ProvisioningError"\} [1-9]/m)
-    expect(text).toContain('metal3_provisioning_state_change_total{new_state="registering",prev_state=""} 2\n')
+    expect(text).toContain('metal3_provisioning_state_change_total{new_state="registering",prev_state=""} 3\n')
+    expect(text).toMatch(/^metal3_host_config_data_error_total\{host_data_type="userData"\} [1-9]/m)
     expect(text).toContain('metal3_operation_inspect_duration_seconds_count{host="one",namespace="metal3"} 1\n')
     expect(text).toMatch(/^metal3_reconcile_total\{host="one",namespace="metal3"\} [1-9]/m)
   })

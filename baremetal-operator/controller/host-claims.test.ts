@@ -218,6 +218,22 @@ test('a claim whose status was lost gets the host that names it already', async 
   expect(await status()).toMatchObject({ bareMetalHost: { name: 'one' } })
 })
 
+test('of two claims at once each gets a host of its own, and one that comes too late none', async () => {
+  const { kube, pass, policy, host } = await claimScene()
+  await policy({ names: ['tenant'] })
+  for (const name of ['one', 'two']) await host(name)
+  const names = ['a', 'b', 'c']
+  const spec = { poweredOn: true }
+  const made = names.map((name) =>
+    kube.create<'HostClaim'>({ apiVersion: METAL3, kind: 'HostClaim', metadata: { name, namespace: 'tenant' }, spec }),
+  )
+  await Promise.all(made)
+  await pass(minutes(2))
+  const claims = await Promise.all(names.map((name) => kube.get('HostClaim', { name, namespace: 'tenant' })))
+  const hosts = claims.map(({ status }) => status?.bareMetalHost?.name)
+  expect(hosts.filter((name) => name !== undefined).sort()).toEqual(['one', 'two'])
+})
+
 test('a claim that goes leaves a host alone that has another consumer by now', async () => {
   const { kube, pass, policy, host, claim, consumer } = await claimScene()
   await policy({ names: ['tenant'] })

@@ -152,6 +152,7 @@ export class HostController implements ResourceController {
       // A host without a BMC comes to no state that asks for it.
       host: inputs?.host as HostPass['host'],
       problems: inputs?.problems ?? new Map<string, string>(),
+      withoutKey: inputs?.withoutKey ?? new Set<string>(),
       credentials: account.secret,
       secrets,
     })

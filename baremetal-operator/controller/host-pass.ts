@@ -69,6 +69,7 @@ export class HostPass {
   /** Undefined for a host without a BMC. */
   readonly host: RequestedHost
   readonly problems: ReadonlyMap<string, string>
+  readonly withoutKey: ReadonlySet<string>
   /** Undefined when the host is deleted and its account is unknown. */
   readonly credentials: Secret | undefined
   /** Secrets that the host names, by name. */
@@ -83,11 +84,12 @@ export class HostPass {
   constructor(
     parts: PassParts,
     managed: ManagedHost,
-    inputs: Pick<HostPass, 'host' | 'problems' | 'credentials' | 'secrets'>,
+    inputs: Pick<HostPass, 'host' | 'problems' | 'withoutKey' | 'credentials' | 'secrets'>,
   ) {
     Object.assign(this, inputs)
     this.host = inputs.host
     this.problems = inputs.problems
+    this.withoutKey = inputs.withoutKey
     this.credentials = inputs.credentials
     this.secrets = inputs.secrets
     this.parts = parts

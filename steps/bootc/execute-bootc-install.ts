@@ -63,6 +63,11 @@ export const executeBootcInstall = defineStep<BootcArgs>({
 async function installContainer(context: StepContext, args: BootcArgs): Promise<string> {
   const { target, progress, logger } = context
   const { image_source: source, oci_pull_secret: secret } = args
+  // The agent's own words.
+  if (context.refusesContainers)
+    throw new StepError('The bootc deploy interface is administratively disable. Deployment cannot proceed.', {
+      type: 'CommandExecutionError',
+    })
   const drive = await readConfigDrive(context, args.configdrive)
   const device = await chooseWritableRoot({ ...context, node: await nodeWithHints(context) })
   await target.executor.files.write(PODMAN_CONFIG.path, Buffer.from(PODMAN_CONFIG.text), { mode: 0o644 })

@@ -167,6 +167,15 @@ test('up --hosts applies claims and policies too; with --hostclaims the claim ge
   await up.ended
 })
 
+test('up --hosts without --hostclaims says that claims are only kept', async () => {
+  const file = await fileOf(OBJECTS)
+  const up = command(['up', '--hosts', file, '--port', '0', '--speed', '5000'])
+  await up.printed(/worker-0 {2}inspecting/)
+  expect(up.stderr).toContain(`${file} has HostClaims, which are only kept: with --hostclaims they get hosts`)
+  up.stop()
+  await up.ended
+})
+
 test('bmh explain says of each newer kind who acts on it, and shows the events of hosts', async () => {
   const more = `${OBJECTS}---
 apiVersion: metal3.io/v1alpha1

@@ -130,11 +130,15 @@ export function reconcileHosts({ stage, settings, metrics, ...options }: UpHosts
   }
   const applied = new AppliedHosts({ kube, logger, ironic: stage, onChange, onRefusal: refuse })
   const noted = new Set<string>()
+  const warnOnce = (note: string): void => {
+    if (noted.size !== noted.add(note).size) logger('warn', note)
+  }
   const apply = (manifests: Manifests): void => {
     const { hosts, loose, refusals } = readHosts(manifests)
-    for (const { name, notes } of hosts)
-      for (const note of notes.map((text) => `${name}: ${text}`))
-        if (noted.size !== noted.add(note).size) logger('warn', note)
+    for (const { name, notes } of hosts) for (const note of notes) warnOnce(`${name}: ${note}`)
+    const claim = loose.find(({ manifest }) => manifest.kind === 'HostClaim')
+    if (claim && options.isOperated && !settings.claimsHosts)
+      warnOnce(`${claim.file} has HostClaims, which are only kept: with --hostclaims they get hosts`)
     isRefused = false
     for (const problem of refusals) refuse(problem)
     applied.apply(hosts, { prunes: refusals.length === 0, loose })

@@ -347,6 +347,10 @@ export const IMAGES_MAKE_OPTIONS = [
   'directory',
   'images-url',
   'force',
+  'bootc',
+  ...REGISTRY_OPTIONS,
+  'image-ca',
+  'insecure-fetch',
   'json',
 ] as const
 

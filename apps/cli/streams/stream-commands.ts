@@ -108,8 +108,9 @@ export const STREAM_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
       force: 'replace existing files',
     },
     load: async () => {
-      const { imagesMake } = await import('./images-make-actions.js')
-      return (options, { environment }) => imagesMake(options, environment)
+      const { imagesMake, containerMake } = await import('./images-make-actions.js')
+      return ({ bootc, ...options }, { environment }) =>
+        bootc === undefined ? imagesMake(options, environment) : containerMake(options, environment, bootc)
     },
   }),
 ]

@@ -144,7 +144,36 @@ export function mergeMirrorRules(rules: readonly MirrorRule[]): MirrorRule[] {
 const isSameMirror = (one: MirrorRule['mirrors'][number], other: MirrorRule['mirrors'][number]): boolean =>
   one.place === other.place && one.pulls === other.pulls
 
-function registriesConf(text: string, path: string, wrong: MirrorsRefusal): MirrorRule[] {
+const registriesConf = (text: string, path: string, wrong: MirrorsRefusal): MirrorRule[] =>
+  registryTables(text, path, wrong).map((one, index) => registryRule(one, `[[registry]] ${index + 1}`, wrong))
+
+/** A `registries.conf` as podman reads it. */
+export interface RegistriesConf {
+  rules: readonly MirrorRule[]
+  /** Hosts that are asked without TLS, and whose certificates are not checked. */
+  insecure: readonly string[]
+}
+
+/**
+ * Reads a `registries.conf` (containers-registries.conf(5)); without a table of a registry it has no effect.
+ *
+ * @throws UserError `image-mirrors` (usage)
+ */
+export function readRegistriesConf(text: string, path: string): RegistriesConf {
+  const wrong: MirrorsRefusal = (what) => mirrorsFileError(path, what)
+  if (!/^\s*\[\[\s*registry\s*\]\]/m.test(text)) return { rules: [], insecure: [] }
+  const tables = registryTables(text, path, wrong)
+  const places = tables.flatMap((one) => (isObject(one) ? [one, ...listOf(one['mirror'])] : []))
+  const insecure = places.flatMap((one) => {
+    const place = isObject(one) && one['insecure'] === true ? (one['location'] ?? one['prefix']) : undefined
+    return typeof place === 'string' ? [place.split('/')[0]!] : []
+  })
+  return { rules: tables.map((one, index) => registryRule(one, `[[registry]] ${index + 1}`, wrong)), insecure }
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+function registryTables(text: string, path: string, wrong: MirrorsRefusal): unknown[] {
   let value: unknown
   try {
     value = readNested(text, path, parseToml)
@@ -155,7 +184,7 @@ function registriesConf(text: string, path: string, wrong: MirrorsRefusal): Mirr
   }
   const { registry: list } = isObject(value) ? value : {}
   if (!Array.isArray(list)) throw wrong('has neither an object with a kind nor [[registry]]')
-  return list.map((one, index) => registryRule(one, `[[registry]] ${index + 1}`, wrong))
+  return list
 }
 
 function registryRule(one: unknown, at: string, wrong: MirrorsRefusal): MirrorRule {

@@ -123,6 +123,12 @@ export const STREAM_SHAPES = {
       'URL of the folder, for stream.json; stream serve replaces it with its own (default: https://images.invalid/)',
     schema: OPTION_TEXT_SCHEMA,
   },
+  bootc: {
+    value: 'DEST',
+    description:
+      'make a container that bootc installs instead, at oci:DIR[:TAG] or REGISTRY/REPO[:TAG] (default tag: the version)',
+    schema: OPTION_TEXT_SCHEMA,
+  },
 } as const satisfies Record<string, CommandOptionShape>
 
 /** Options of `release write`. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { minutes } from '../../../../base/runtime/index.js'
+import { defined, minutes } from '../../../../base/runtime/index.js'
+import type { ClusterEra } from '../../../../base/kubernetes/index.js'
 import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
 import { conditionOf, withCondition } from '../../../../base/kubernetes/conditions.js'
 import { runController } from '../../../../base/kubernetes/controllers/controller.js'
@@ -22,8 +23,8 @@ afterEach(async () => {
   for (const one of running.splice(0).reverse()) await one[Symbol.asyncDispose]()
 })
 
-function open(without: string[] = []): void {
-  scene = clusterScene({ all: Object.values(behaviours), without })
+function open(without: string[] = [], as?: ClusterEra): void {
+  scene = clusterScene({ all: Object.values(behaviours), without, ...defined({ as }) })
   registry = new SiteRegistry(new SiteNetwork({ clock: scene.clock, reachability: 'connected', mirrors: [] }), [])
 }
 
@@ -215,6 +216,7 @@ describe('a release that is not accepted', () => {
   })
 
   test('another minor release while an operator is not upgradeable; a patch, or one by force, is taken', async () => {
+    open([], 'today')
     await installed('4.12.0')
     const patch = await release('4.12.1')
     const next = await release('4.13.0')
