@@ -24,6 +24,8 @@ export interface MachineParts {
   network?: BootNetwork
   /** Sees the requests of its programs and of its Ignition for files, and of what it boots. */
   downloads?: HttpThrough
+  /** File of this process with the metal image that a served live system of a version carries; default: the machine's. */
+  metalImageOf?: (liveVersion: string) => string | undefined
   /** Registry of the system on the disk; without it every pull fails. */
   registry?: ImageRegistry
 }

@@ -11,6 +11,7 @@ import type {
   HostFirmwareSettings,
   HostNetworkAttachment,
   HostUpdatePolicy,
+  IronicObject,
   PreprovisioningImage,
   Provisioning,
 } from './kinds/metal3-kinds.js'
@@ -19,8 +20,13 @@ import { CORE_KINDS } from './kinds/core-table.js'
 import type { Deployment } from './kinds/apps-kinds.js'
 import type { ConfigMap, KubeEvent, KubeNode, Lease, Namespace, Secret } from './kinds/core-kinds.js'
 import type { CustomResourceDefinition } from './kinds/definition-kinds.js'
-import type { ClusterOperator, ClusterVersion } from './kinds/config-kinds.js'
-import type { MachineConfig, MachineConfigPool } from './kinds/machine-config-kinds.js'
+import type { ClusterOperator, ClusterVersion, Infrastructure } from './kinds/config-kinds.js'
+import type {
+  MachineConfig,
+  MachineConfiguration,
+  MachineConfigPool,
+  OsImageStream,
+} from './kinds/machine-config-kinds.js'
 import type { KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 
 /** The kinds that operators of this process use, with their types; clients may define others. */
@@ -43,13 +49,17 @@ export interface KubeKinds {
   HostFirmwareSettings: HostFirmwareSettings
   HostNetworkAttachment: HostNetworkAttachment
   HostUpdatePolicy: HostUpdatePolicy
+  Infrastructure: Infrastructure
+  Ironic: IronicObject
   Lease: Lease
   Machine: KubeMachine
   MachineConfig: MachineConfig
+  MachineConfiguration: MachineConfiguration
   MachineConfigPool: MachineConfigPool
   MachineSet: MachineSet
   Namespace: Namespace
   Node: KubeNode
+  OSImageStream: OsImageStream
   PreprovisioningImage: PreprovisioningImage
   Provisioning: Provisioning
   Secret: Secret

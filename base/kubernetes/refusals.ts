@@ -97,6 +97,27 @@ export const deniedByWebhook = (kind: RefusedKind, why: string): KubeRefusal =>
     `admission webhook "${kind.kind.toLowerCase()}.${kind.group}" denied the request: ${why}`,
   )
 
+/**
+ * A refusal of a ValidatingAdmissionPolicy, which says `forbidden` and answers as for an invalid object: apiserver
+ * pkg/admission/plugin/policy/validating/dispatcher.go. Without the name of a policy it is that of a definition's rule in
+ * CEL: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go.
+ */
+export function brokenPolicy(
+  kind: RefusedKind,
+  name: string,
+  { name: policy, message }: { name?: string; message: string },
+): KubeRefusal {
+  if (policy === undefined)
+    return invalidObject(kind, name, [
+      { field: '<nil>', reason: 'FieldValueInvalid', value: 'object', detail: message },
+    ])
+  const denial = `ValidatingAdmissionPolicy '${policy}' with binding '${policy}-binding' denied request: ${message}`
+  return kubeRefusal(422, 'Invalid', `${kind.resource} "${name}" is forbidden: ${denial}`, {
+    ...detailsOf(kind, name),
+    causes: [{ message: denial }],
+  })
+}
+
 /** A request that no one may make: apimachinery errors.NewForbidden. */
 const forbidden = (kind: RefusedKind, name: string, why: string, causes: StatusCauses = []): KubeRefusal =>
   kubeRefusal(403, 'Forbidden', `${kind.resource} "${name}" is forbidden: ${why}`, {

@@ -39,6 +39,7 @@ export async function openStageMachines(
     network: bootNetwork({ clock, allow, proxies: labProxies(options) }),
     downloads: ownExchanges.downloads(probe),
     registry,
+    ...defined({ metalImageOf: options.metalImageOf }),
     events: {
       ramdiskUp: (machine, boot) => {
         agents.ramdiskUp(machine, boot)

@@ -53,6 +53,8 @@ export interface StageOptions {
   bmcAccount?: BmcAccount
   /** File with the metal image that live ramdisks carry and `--offline` installs. */
   metalImage?: string
+  /** The same by the version of a live system that is served to machines. */
+  metalImageOf?: (liveVersion: string) => string | undefined
   /** Hardware of new machines; default: the default machine. */
   hardware?: HardwareFleet
   /** Hardware of the machine that a node of a name is to find behind its BMC; before {@link hardware}. */

@@ -1,10 +1,12 @@
 import { errorChain, randomUuid, LazyMap, sharedAbort } from '../../base/runtime/index.js'
 import type { TargetCommand, CommandExit, TargetFiles, RunningCommand } from '../../targets/index.js'
 import { MemoryFileTree } from '../file-tree.js'
+import { liveVersion } from '../live/live-version.js'
 import type { Boot } from '../machine.js'
 import type { DiskUser } from '../machine-disks.js'
 import type { BootingMachine, MachineParts } from '../machine-parts.js'
 import type { StoredBoot } from '../machine-record.js'
+import type { MachineSpec } from '../machine-spec.js'
 import { fileView, type FileView } from '../programs/files/file-view.js'
 import { installedPrograms } from '../programs/installed.js'
 import type { ProgramMachine } from '../programs/machine-program.js'
@@ -76,7 +78,7 @@ export class RamdiskSession implements DiskUser, FilesOfSession {
   /** @param restored of a boot of an earlier process */
   constructor(booting: BootingMachine, boot: Boot, restored?: StoredSession) {
     const { machine, record, parts, disks, staged } = booting
-    const spec = record.asBooted()
+    const spec = withCarriedImage(record.asBooted(), boot, parts)
     this.#booting = booting
     this.#parts = parts
     const tree = new MemoryFileTree(
@@ -301,4 +303,11 @@ function stop(entry: RunEntry, reason: Error): void {
 /** A pseudo-terminal writes CR LF for every LF (ONLCR). */
 function throughTerminal(bytes: Uint8Array): Uint8Array {
   return Buffer.from(Buffer.from(bytes).toString('latin1').replaceAll('\n', '\r\n'), 'latin1')
+}
+
+/** The machine with the metal image that its live system carries, where that is known by the system's version. */
+function withCarriedImage(spec: MachineSpec, { live }: Boot, { metalImageOf }: MachineParts): MachineSpec {
+  const version = liveVersion(live?.kernelArguments ?? '')
+  const metalImage = version === null ? undefined : metalImageOf?.(version)
+  return metalImage === undefined ? spec : { ...spec, metalImage }
 }

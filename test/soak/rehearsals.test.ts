@@ -60,8 +60,8 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
 
 test.each(ALL_BEHAVIOURS.map((behaviour) => [behaviour.name, behaviour] as const))(
   'without %s its story fails',
-  async (name, { story, says }) => {
-    const { failures } = await plays(story, [name])
+  async (name, { stories, says }) => {
+    const { failures } = await plays(stories.document!, [name])
     expect(failures[0]).toMatch(SHOWN[name]!)
     expect(failures.at(-1)).toBe(`without ${name}: ${says}`)
   },

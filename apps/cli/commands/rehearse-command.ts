@@ -1,32 +1,28 @@
-import { Behaviours } from '../../../base/kubernetes/index.js'
+import { type Behaviour, Behaviours, CLUSTER_ERAS, type ClusterEra } from '../../../base/kubernetes/index.js'
 import {
   ALL_BEHAVIOURS,
   isMilestone,
   readOwnRelease,
   readScenario,
+  readScenarioManifests,
   rehearse,
   STORIES,
+  storiesOf,
   storyLines,
   withOwnReleases,
   type Scenario,
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../../base/registry/index.js'
-import {
-  defined,
-  isDiskFull,
-  type Logger,
-  nearestWord,
-  UserError,
-  wrapWords,
-  readNamedText,
-} from '../../../base/runtime/index.js'
+import { defined, isDiskFull, nearestWord, UserError, wrapWords, readNamedText } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
-import { logTo } from '../output/command-log.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
+import { readEra } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
+import { checkClusterOptions, rehearseCluster } from './rehearse-cluster.js'
+import { storyLog } from './story-log.js'
 
 type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[number]>
 
@@ -43,26 +39,31 @@ export async function rehearseUpgrade(
   names: readonly string[],
 ): Promise<number> {
   const { all = false, list = false, story = false, without = [], seed = 1, json = false } = options
+  const as = readEra(options['operators-as'])
   const { stdout, stopped } = environment
+  checkClusterOptions(options, names)
   if (list) {
-    if (json) for (const line of listed()) stdout.json(line)
-    else stdout.lines(formatScenarioList(stdout.columns))
+    if (json) for (const line of listed(as)) stdout.json(line)
+    else stdout.lines(formatScenarioList(as, stdout.columns))
     return 0
   }
   if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
-  // Refuses an unknown behaviour before anything is played.
-  new Behaviours(ALL_BEHAVIOURS, without)
+  if (options.cluster !== undefined) return rehearseCluster(options.cluster, options, environment)
   const wanted = all
-    ? STORIES
+    ? storiesOf(as ?? 'document')
     : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
+  // Refuses an unknown behaviour before anything is played.
+  for (const era of new Set(wanted.map((scenario) => eraOf(scenario, as))))
+    new Behaviours(ALL_BEHAVIOURS, { without, as: era })
   let holds = true
   for (const scenario of wanted) {
     stopped.throwIfAborted()
     const view = json || story ? eachLine(environment, json) : summary(environment)
     const end = await rehearse(scenario, {
+      as: eraOf(scenario, as),
       without,
       seed,
-      logger: onlyErrors(logTo(environment, json)),
+      logger: storyLog(environment, json),
       signal: stopped,
       onLine: (line) => view.show(line),
     })
@@ -96,24 +97,19 @@ function summary({ stdout }: Environment): StoryView {
   }
 }
 
-/** Agents and operators log errors while their Ironic is away, as real ones do: that is a part of the story. */
-const onlyErrors =
-  (log: Logger): Logger =>
-  (level, message, fields) => {
-    if (level === 'error' && fields?.['room'] !== 'agent') log(level, message, fields)
-  }
-
 /** A built-in scenario, or one from a file. */
 async function scenarioNamed(
   name: string,
   options: RehearseCommandOptions,
   environment: Environment,
 ): Promise<Scenario> {
-  const known = STORIES.find((story) => story.name === name)
+  const known = builtInStory(name, readEra(options['operators-as']))
   if (known) return known
   try {
-    const file = readScenario(name, await readNamedText(name))
-    return await withOwnReleases(file, async (release) =>
+    const text = await readNamedText(name)
+    const file = readScenario(name, text)
+    const manifests = await readScenarioManifests(name, text, file)
+    return await withOwnReleases({ ...file, manifests }, async (release) =>
       readOwnRelease(await readImageOptions(options, environment), release),
     )
   } catch (cause) {
@@ -136,12 +132,50 @@ function readImageOptions(options: RehearseCommandOptions, environment: Environm
   return imagesFor(flags, environment)
 }
 
-const listed = (): object[] => [
-  ...STORIES.map(({ name, title, document = null }) => ({ scenario: name, title, document })),
-  ...ALL_BEHAVIOURS.map(({ name, story, says }) => ({ behaviour: name, scenario: story, says })),
+/** A story of an era; without one, of today, or of the documents where it is theirs alone. */
+function builtInStory(name: string, as: ClusterEra | undefined): Scenario | undefined {
+  const [first, ...others] = as === undefined ? CLUSTER_ERAS : [as]
+  const found = [first!, ...others].flatMap((era) => storiesOf(era).filter((story) => story.name === name))
+  if (found[0] || !STORIES.some((story) => story.name === name)) return found[0]
+  const other = as === 'today' ? 'document' : 'today'
+  throw new UserError('scenario-unknown', `the scenario ${name} is not of ${ERA_TITLES[as!]}`, {
+    kind: 'usage',
+    remedy: `add --as ${other}, or list the scenarios with ironstage rehearse upgrade --list --as ${as}`,
+  })
+}
+
+const ERA_TITLES: Readonly<Record<ClusterEra, string>> = {
+  today: "today's operators",
+  document: 'the design documents',
+}
+
+const eraOf = (scenario: Scenario, as: ClusterEra | undefined): ClusterEra => as ?? scenario.as ?? 'document'
+
+const erasOf = ({ as }: Scenario): readonly ClusterEra[] => (as === undefined ? CLUSTER_ERAS : [as])
+
+/** Stories of an era, or of both: a name that has two is there twice, with the era of each. */
+const storiesFor = (as: ClusterEra | undefined): readonly Scenario[] => (as === undefined ? STORIES : storiesOf(as))
+
+const behavioursFor = (as: ClusterEra | undefined): readonly Behaviour[] =>
+  ALL_BEHAVIOURS.filter(({ stories }) => as === undefined || stories[as] !== undefined)
+
+const listed = (as: ClusterEra | undefined): object[] => [
+  ...storiesFor(as).map((story) => {
+    const { name, title, document = null } = story
+    return { scenario: name, as: erasOf(story), title, document }
+  }),
+  ...behavioursFor(as).map(({ name, stories, says, since, until, source }) => ({
+    behaviour: name,
+    as: Object.keys(stories),
+    scenario: stories.today ?? stories.document,
+    scenarios: stories,
+    says,
+    ...defined({ since, until }),
+    source,
+  })),
 ]
 
-function formatScenarioList(columns = 80): string[] {
+function formatScenarioList(as: ClusterEra | undefined, columns = 80): string[] {
   const shown = (entries: readonly { name: string; text: string }[]): string[] => {
     const width = Math.max(...entries.map(({ name }) => name.length)) + 2
     return entries.flatMap(({ name, text }) => {
@@ -151,9 +185,24 @@ function formatScenarioList(columns = 80): string[] {
   }
   return [
     'Scenarios:',
-    ...shown(STORIES.map(({ name, title }) => ({ name, text: title }))),
+    ...shown(storiesFor(as).map((story) => ({ name: story.name, text: `${story.title}${formatEras(erasOf(story))}` }))),
     '',
     'Behaviours for --without, with the scenario that shows what would happen:',
-    ...shown(ALL_BEHAVIOURS.map(({ name, says, story }) => ({ name, text: `${says} (${story})` }))),
+    ...shown(behavioursFor(as).map((behaviour) => ({ name: behaviour.name, text: formatBehaviour(behaviour) }))),
   ]
+}
+
+/** `(today)` for what is of one era; nothing for what is of both. */
+const formatEras = (eras: readonly ClusterEra[]): string => (eras.length === 1 ? ` (${eras[0]})` : '')
+
+function formatBehaviour({ says, stories, since, until }: Behaviour): string {
+  const { today, document } = stories
+  const names =
+    today === undefined || document === undefined || today === document ? [today ?? document] : [today, document]
+  const releases = [
+    ...(since === undefined ? [] : [`since ${since}`]),
+    ...(until === undefined ? [] : [`until ${until}`]),
+  ]
+  const only = today === undefined ? ['document'] : document === undefined ? ['today'] : []
+  return `${says} (${[...only, ...releases, names.join(', as document ')].join('; ')})`
 }

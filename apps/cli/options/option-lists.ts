@@ -53,6 +53,7 @@ const AGENT_FLAGS = [
 /** A new option of `up` alone needs only its row in `UP_SHAPES`. */
 export const UP_OPTIONS = [
   ...namesOf(UP_SHAPES),
+  'operators-as',
   'ironic-release',
   'host',
   'allowed-host',
@@ -192,7 +193,10 @@ export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
 export const REHEARSE_OPTIONS = [
   'all',
   'list',
+  'cluster',
+  'cluster-release',
   'story',
+  'operators-as',
   'without',
   'seed',
   'json',

@@ -1,3 +1,4 @@
+import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import type { BootImagePlatform, OsVersion } from '../../../coreos/index.js'
 import type { JournalKind } from '../../../control/index.js'
 import type { TargetCapability } from '../../../targets/index.js'
@@ -23,6 +24,12 @@ export const CAPABILITY_WORDS = all<TargetCapability>({
   'hand-over': true,
   unguarded: true,
 })
+
+/** Values of `--as`. */
+export const ERA_WORDS = all<ClusterEra>({ today: true, document: true })
+
+/** The era that `--as` names, which its schema has checked. */
+export const readEra = (text: string | undefined): ClusterEra | undefined => ERA_WORDS.find((era) => era === text)
 
 /** Values of `--kind`. */
 export const JOURNAL_KIND_WORDS = all<JournalKind>({
@@ -56,6 +63,8 @@ export const RELEASE_WORDS = all<IronicRelease>({
   '2025.1': true,
   '2025.2': true,
   '2026.1': true,
+  '37.0': true,
+  '38.0': true,
   master: true,
 })
 

@@ -1,4 +1,4 @@
-import { minutes, type Clock } from '../../../base/runtime/index.js'
+import { defined, minutes, seconds, type Clock } from '../../../base/runtime/index.js'
 import {
   conditionOf,
   kubeTime,
@@ -23,23 +23,52 @@ const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
 
 export const IMAGE_SERVICE_FIRST: Behaviour = {
   name: 'cbo/updates-image-service-first',
-  story: 'ironic-after-images',
+  stories: { document: 'ironic-after-images' },
   says: 'Ironic reboots hosts into an image that is replaced while they boot: they are unusable until their inspection times out',
+  source: 'design document 000',
+  document: '000',
 }
 export const RESTARTS_IRONIC: Behaviour = {
   name: 'cbo/restarts-ironic',
-  story: 'ironic-after-images',
+  stories: { today: 'ironic-after-images', document: 'ironic-after-images' },
   says: 'Ironic keeps running its old container, and hosts that run the deploy image stay on the old one',
+  source: 'cluster-baremetal-operator 4ecb36c provisioning/baremetal_pod.go EnsureMetal3Deployment',
 }
 export const COPIES_THE_ISO: Behaviour = {
   name: 'cbo/copies-the-iso-of-the-release',
-  story: 'deploy-image',
+  stories: { today: 'deploy-image', document: 'deploy-image' },
   says: 'the image service restarts with the ISO of the first release: no newer deploy image ever reaches a host',
+  source: 'cluster-baremetal-operator 4ecb36c provisioning/image_customization.go',
+  since: '4.10',
 }
 export const WAITS_FOR_ROLLOUT: Behaviour = {
   name: 'cbo/waits-for-its-pods',
-  story: 'ironic-after-images',
+  stories: { document: 'ironic-after-images' },
   says: 'the operator reports the new version while its pods still run the old one, and the upgrade completes too early',
+  source: 'design document 000',
+  document: '000',
+}
+
+export const NEEDS_ADDRESS: Behaviour = {
+  name: 'cbo/needs-the-address-of-ironic',
+  stories: { today: 'ironic-after-images' },
+  says: "the image service is rolled out twice: first without Ironic's address, so that hosts report to nobody meanwhile",
+  source:
+    'cluster-baremetal-operator 4ecb36c provisioning/image_customization.go EnsureImageCustomizationDeployment, utils.go GetIronicIPs',
+  since: '4.10',
+}
+export const REPORTS_FIRST: Behaviour = {
+  name: 'cbo/reports-its-version-first',
+  stories: { today: 'ironic-unavailable' },
+  says: 'the upgrade waits for the pods of metal3, and one that cannot start keeps nodes from their new release',
+  source: 'cluster-baremetal-operator 4ecb36c controllers/clusteroperator.go ensureClusterOperator',
+}
+export const IGNORES_IMAGE_SERVICE: Behaviour = {
+  name: 'cbo/ignores-the-image-service',
+  stories: { today: 'image-service-unseen' },
+  says: 'an image service that cannot be updated is reported, and the upgrade fails with it',
+  source: 'cluster-baremetal-operator 4ecb36c controllers/provisioning_controller.go Reconcile',
+  since: '4.10',
 }
 
 const NAMESPACE = 'openshift-machine-api'
@@ -91,6 +120,10 @@ const SINGLETON = { name: 'provisioning-configuration' }
 const IMAGES = { name: 'cluster-baremetal-operator-images', namespace: NAMESPACE }
 /** `deploymentRolloutTimeout` (provisioning/baremetal_pod.go). */
 const ROLLOUT_TIMEOUT = minutes(5)
+/** Pause before a pass that has failed is tried again. */
+const ADDRESS_RETRY_DELAY = seconds(1)
+const NO_ADDRESS =
+  "unable to determine Ironic's IP to pass to the machine-image-customization-controller: the metal3 pod does not have any podIP's yet"
 /** Since when a Deployment is rolled out, so that an operator that is restarted knows it too. */
 const APPLIED = 'baremetal.openshift.io/applied-at'
 
@@ -102,9 +135,9 @@ export const runClusterBaremetalOperator = (parts: BaremetalOperatorParts): Asyn
   runController(new ProvisioningController(parts), parts)
 
 /**
- * Runs the pods of metal3 as the release asks for them. Differs from the real operator, which applies its Deployments
- * all at once and reports the version before they have rolled out: here the image service is waited for, as the design
- * of the deploy image in the release asks.
+ * Runs the pods of metal3 as the release asks for them. Today's operator applies its Deployments one after another without
+ * waiting for them, and reports the version first; that of the design documents waits for the image service, then for
+ * the others (`docs/rehearse.md` has both).
  */
 class ProvisioningController implements ResourceController {
   readonly name = CLUSTER_BAREMETAL_OPERATOR
@@ -115,6 +148,8 @@ class ProvisioningController implements ResourceController {
     watchObject('ClusterOperator', CLUSTER_OPERATOR, SINGLETON),
   ]
   readonly #parts: BaremetalOperatorParts
+  /** True while the image service waits for Ironic's address. */
+  #isWaiting = false
 
   constructor(parts: BaremetalOperatorParts) {
     this.#parts = parts
@@ -130,13 +165,15 @@ class ProvisioningController implements ResourceController {
     if (provisioning.metadata.annotations?.['provisioning.metal3.io/paused'] !== undefined) return { again: minutes(1) }
     const named = imagesIn(images.data?.['images.json'])
     if (typeof named === 'string') return this.#report('InvalidConfiguration', named)
-    return this.#rollOut(named, version)
+    return this.#parts.behaviours.as === 'today' ? this.#applyAll(named, version) : this.#rollOut(named, version)
   }
 
   /** The release that its own pod belongs to; undefined before there is one. */
   async #ownVersion(): Promise<string | undefined> {
-    const { kube } = this.#parts
+    const { kube, behaviours } = this.#parts
     const own = await kube.find('Deployment', { name: DEPLOYMENTS.own, namespace: NAMESPACE })
+    // As of today it is the pod that acts: while a new one cannot start, nothing of its release happens.
+    if (behaviours.as === 'today' && own && !isRolledOut(own)) return undefined
     const env = own?.spec.template.spec.containers.flatMap((container) => container.env ?? []) ?? []
     return env.find(({ name }) => name === 'RELEASE_VERSION')?.value
   }
@@ -155,6 +192,72 @@ class ProvisioningController implements ResourceController {
       return this.#report('DeployTimedOut', `${wanted.name} deployment rollout taking too long`)
     }
     return this.#report('DeployComplete', 'metal3 pod is running', version)
+  }
+
+  /** Applies all Deployments, and reports how far metal3 and BareMetal Operator are (Reconcile of the real one). */
+  async #applyAll(images: Images, version: string): Promise<ReconcileResult> {
+    const behaviours = this.#parts.behaviours.of(version)
+    if (behaviours.has(REPORTS_FIRST)) await this.#reportUpgrade(version)
+    const { imageService, others } = wantedDeployments(images, this.#parts)
+    const { ironicUrl } = this.#parts
+    if (!(await this.#areApplied(others))) await this.#report('SyncingResources', 'Applying metal3 resources')
+    const applied: Deployment[] = []
+    for (const wanted of others) applied.push(await this.#apply(wanted, version))
+    for (const wanted of imageService) {
+      const address = hasPod(await this.#ironic()) ? ironicUrl : undefined
+      if (address === undefined && behaviours.has(NEEDS_ADDRESS)) return this.#waitForAddress(wanted.name)
+      const service = await this.#apply(withIronicUrl(wanted, address ?? ''), version)
+      if (!behaviours.has(IGNORES_IMAGE_SERVICE)) applied.push(service)
+    }
+    return this.#reportState(applied, version)
+  }
+
+  /** True if the containers of Deployments are those that are wanted (OperandImagesMatch). */
+  async #areApplied(all: readonly WantedDeployment[]): Promise<boolean> {
+    const { kube } = this.#parts
+    for (const { name, template } of all) {
+      const found = await kube.find('Deployment', { name, namespace: NAMESPACE })
+      if (imagesOf(found?.spec.template) !== imagesOf(template)) return false
+    }
+    return true
+  }
+
+  #ironic(): Promise<Deployment | undefined> {
+    return this.#parts.kube.find('Deployment', { name: DEPLOYMENTS.ironic, namespace: NAMESPACE })
+  }
+
+  /** The error of a pass that needs Ironic's address; the next one follows when the pod is there. */
+  #waitForAddress(name: string): ReconcileResult {
+    const { announce } = this.#parts
+    if (this.#isWaiting) return { again: ADDRESS_RETRY_DELAY }
+    this.#isWaiting = true
+    announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `cannot roll out ${name} yet`, because: NO_ADDRESS })
+    return { again: ADDRESS_RETRY_DELAY }
+  }
+
+  /** Writes the version of a new pod before anything of it is rolled out (ensureClusterOperator). */
+  async #reportUpgrade(version: string): Promise<void> {
+    const operator = await ensureClusterOperator(this.#parts.kube, CLUSTER_OPERATOR)
+    const known = operator.status?.versions[0]?.version
+    if (known === version) return
+    await this.#report(
+      'SyncingResources',
+      known === undefined ? 'Applying metal3 resources' : 'Operator upgraded',
+      version,
+    )
+  }
+
+  async #reportState(applied: readonly Deployment[], version: string): Promise<ReconcileResult> {
+    const { clock, behaviours } = this.#parts
+    this.#isWaiting = false
+    const waiting = applied.find((deployment) => !isRolledOut(deployment))
+    if (!waiting) return this.#report('DeployComplete', 'metal3 pod is running', version)
+    const since = clock.now() - Date.parse(waiting.metadata.annotations?.[APPLIED] ?? '')
+    if (since < ROLLOUT_TIMEOUT) return { again: ROLLOUT_TIMEOUT - since }
+    const { name } = waiting.metadata
+    const title = name === DEPLOYMENTS.baremetalOperator ? 'baremetal-operator' : name
+    const reported = behaviours.has(REPORTS_FIRST) ? version : undefined
+    return this.#report('DeployTimedOut', `${title} deployment rollout taking too long`, reported)
   }
 
   /** The Deployments in the order of their roll-out. */
@@ -206,14 +309,19 @@ class ProvisioningController implements ResourceController {
   }
 
   #announceChange({ status }: ClusterOperator, reason: OperatorReason, message: string, version?: string): void {
-    const { announce } = this.#parts
+    const { announce, behaviours } = this.#parts
     const isNews = conditionOf(status?.conditions, 'Progressing')?.message !== message
     if (reason === 'DeployTimedOut' || reason === 'InvalidConfiguration')
       announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'reports that it is degraded', because: message })
     else if (version !== undefined && status?.versions[0]?.version !== version)
       announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `reports ${version}`, because: message })
     else if (reason === 'SyncingResources' && isNews)
-      announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'waits', because: message })
+      announce({
+        actor: CLUSTER_BAREMETAL_OPERATOR,
+        does: 'waits',
+        because: message,
+        ...defined({ document: behaviours.has(WAITS_FOR_ROLLOUT) ? WAITS_FOR_ROLLOUT.document : undefined }),
+      })
   }
 }
 
@@ -264,6 +372,23 @@ function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalO
   )
   return { imageService: [imageService], others }
 }
+
+/** True if a Deployment has a pod of its present template, running or not: it has an address by then. */
+const hasPod = (deployment: Deployment | undefined): boolean =>
+  deployment?.status?.observedGeneration === deployment?.metadata.generation &&
+  (deployment?.status?.updatedReplicas ?? 0) > 0
+
+const withIronicUrl = (wanted: WantedDeployment, url: string): WantedDeployment => {
+  const { spec } = wanted.template
+  const containers = spec.containers.map((container) => ({
+    ...container,
+    env: (container.env ?? []).map((one) => (one.name === 'IRONIC_BASE_URL' ? { ...one, value: url } : one)),
+  }))
+  return { ...wanted, template: { ...wanted.template, spec: { ...spec, containers } } }
+}
+
+const imagesOf = (template: WantedDeployment['template'] | undefined): string =>
+  (template?.spec.containers ?? []).map(({ image }) => image).join(' ')
 
 /** A pod with the init containers that it had before. */
 const withInitOf = (current: Deployment | undefined, template: WantedDeployment['template']) => {

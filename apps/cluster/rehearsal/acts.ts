@@ -1,8 +1,19 @@
 import { defined } from '../../../base/runtime/index.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
-import { connectHosts, providerSpec, WORKERS } from './installation.js'
+import { connectHosts, namedBootImage, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
-import { askIronicToClean, correctPasswords, fillBoot, giveNetworks, setPaused } from './site-events.js'
+import { chooseDefaultStream, choosePoolStream, chooseRuntime, labelHosts } from './os-stream-acts.js'
+import {
+  askIronicToClean,
+  askToManage,
+  clearBootImages,
+  correctPasswords,
+  fillBoot,
+  giveNetworks,
+  setPaused,
+} from './site-events.js'
+import { applyManifests, deleteManifests } from './manifest-acts.js'
+import { waitForObject } from './object-waits.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
 
@@ -18,7 +29,7 @@ type KeysOfUnion<T> = T extends unknown ? keyof T : never
 /** The member that a step is known by. */
 type ActName = Exclude<
   KeysOfUnion<ActStep>,
-  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text'
+  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text' | 'stream'
 >
 
 interface Act<S> {
@@ -52,7 +63,7 @@ const ACTS: Acts = {
         : `requests ${version}, with the image of ${cluster.release(image).version}`
     },
     perform: async (step, cluster) => {
-      cluster.measures.mark('upgrade')
+      cluster.beginUpgrade()
       const { version } = cluster.release(step.upgrade)
       const { image } = cluster.release(step.image ?? step.upgrade).made
       const desiredUpdate = { version, image, force: step.force ?? false }
@@ -66,8 +77,22 @@ const ACTS: Acts = {
   wait: {
     perform: async (step, cluster) => {
       const within = step.within === undefined ? undefined : cluster.milliseconds(step.within)
-      return actEndedWith(await waitUntilSettled(cluster, step.wait, within))
+      return actEndedWith(
+        typeof step.wait === 'object'
+          ? await waitForObject(step.wait, cluster, within)
+          : await waitUntilSettled(cluster, step.wait, within),
+      )
     },
+  },
+
+  apply: {
+    says: ({ apply }) => `applies ${apply}`,
+    perform: async ({ apply }, cluster) => applyManifests(apply, cluster),
+  },
+
+  delete: {
+    says: (step) => `deletes the objects of ${step.delete}`,
+    perform: async (step, cluster) => deleteManifests(step.delete, cluster),
   },
 
   scale: {
@@ -105,7 +130,7 @@ const ACTS: Acts = {
   connect: {
     says: connectText,
     perform: async ({ connect, supportedSince, ...how }, cluster) => {
-      const since = supportedSince === undefined ? undefined : cluster.release(supportedSince).coreos
+      const since = supportedSince === undefined ? undefined : cluster.release(supportedSince).live
       await connectHosts(cluster, connect, { ...how, ...defined({ supportedSince: since }) })
       return {}
     },
@@ -115,10 +140,26 @@ const ACTS: Acts = {
     says: ({ bootImage }, cluster) =>
       `sets the boot image of the machine sets to that of ${cluster.release(bootImage).version}`,
     perform: async ({ bootImage }, cluster) => {
-      const { image } = providerSpec(cluster.release(bootImage), 'worker')
+      const { image } = namedBootImage(cluster.release(bootImage))
       const spec = { template: { spec: { providerSpec: { value: { image } } } } }
       await cluster.kube.patch('MachineSet', { name: WORKERS, namespace: MACHINE_API_NAMESPACE }, { spec })
       await waitUntilSettled(cluster, 'upgrade', 60_000)
+      return {}
+    },
+  },
+
+  clear: {
+    says: () => 'leaves boot images to the release: none in the machine sets, none in the Provisioning',
+    perform: async (_step, cluster) => {
+      await clearBootImages(cluster)
+      return {}
+    },
+  },
+
+  manageBootImages: {
+    says: ({ manageBootImages }) => `sets spec.managedBootImages of the MachineConfiguration to ${manageBootImages}`,
+    perform: async ({ manageBootImages }, cluster) => {
+      await askToManage(manageBootImages, cluster)
       return {}
     },
   },
@@ -154,6 +195,32 @@ const ACTS: Acts = {
     says: ({ of }) => `gives each of the ${of} its own network settings`,
     perform: async ({ of }, cluster) => {
       await giveNetworks(of, cluster)
+      return {}
+    },
+  },
+
+  hostStream: {
+    says: ({ hostStream, of }) => `labels the ${of} with stream ${hostStream}`,
+    perform: async ({ hostStream, ...which }, cluster) => {
+      await labelHosts(which, hostStream, cluster)
+      return {}
+    },
+  },
+
+  poolStream: {
+    says: ({ poolStream, of }) => `chooses stream ${poolStream} for the pool of the ${of}`,
+    perform: ({ poolStream, of }, cluster) => choosePoolStream(of, poolStream, cluster),
+  },
+
+  defaultStream: {
+    says: ({ defaultStream }) => `makes ${defaultStream} the default stream`,
+    perform: ({ defaultStream }, cluster) => chooseDefaultStream(defaultStream, cluster),
+  },
+
+  runtime: {
+    says: ({ runtime, of }) => `has the ${of} start containers with ${runtime}`,
+    perform: async ({ runtime, of }, cluster) => {
+      await chooseRuntime(of, runtime, cluster)
       return {}
     },
   },
@@ -206,7 +273,8 @@ function connectText(step: NewHosts, cluster: RehearsedCluster): string {
   const network = step.boots === undefined ? '' : ', which boot over the network'
   const password = step.password === undefined ? '' : ', with a wrong BMC password'
   const missing = step.network === undefined ? '' : ', whose network settings do not exist yet'
-  return `connects ${connect} new host${connect === 1 ? '' : 's'}${since}${network}${password}${missing}`
+  const stream = step.stream === undefined ? '' : ` of stream ${step.stream}`
+  return `connects ${connect} new host${connect === 1 ? '' : 's'}${stream}${since}${network}${password}${missing}`
 }
 
 /** The end of an act that waited: a failure if something is still missing. */

@@ -1,4 +1,7 @@
 import { conditionOf, type BareMetalHost } from '../../../base/kubernetes/index.js'
+import { POOL_NAMES } from './os-stream-acts.js'
+import { defined } from '../../../base/runtime/index.js'
+import { eventsAbout } from './named-objects.js'
 import { nodeInIronic } from './site-events.js'
 import type { Expectation, HostGroup } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
@@ -13,7 +16,7 @@ type KeysOfUnion<T> = T extends unknown ? keyof T : never
 /** The member that an expectation is known by. */
 type ExpectationName = Exclude<
   KeysOfUnion<Expectation>,
-  'of' | 'index' | 'because' | 'is' | 'times' | 'than' | 'by' | 'since'
+  'of' | 'index' | 'because' | 'is' | 'times' | 'than' | 'by' | 'since' | 'stream' | 'version'
 >
 type ExpectationChecks = {
   readonly [K in ExpectationName]: (
@@ -31,7 +34,8 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
 
 const CHECKS: ExpectationChecks = {
   deployImage: (expectation, cluster) => {
-    const { deployImage, version } = cluster.release(expectation.deployImage)
+    const { version, ...release } = cluster.release(expectation.deployImage)
+    const deployImage = release.streams.get(expectation.stream ?? '')?.coreos ?? release.deployImage
     return everyHost(cluster, expectation, `has the deploy image of ${version} (${deployImage})`, async (host) => {
       const image = await cluster.deployImageOf(host)
       return image === deployImage ? undefined : `has ${image ?? 'no deploy image'}`
@@ -39,7 +43,8 @@ const CHECKS: ExpectationChecks = {
   },
 
   runs: (expectation, cluster) => {
-    const { coreos, version } = cluster.release(expectation.runs)
+    const { version, ...release } = cluster.release(expectation.runs)
+    const { coreos } = release.streams.get(expectation.stream ?? '') ?? release
     return everyHost(cluster, expectation, `runs ${version} (${coreos})`, (host) => {
       const os = host.machine.os()
       if (host.machine.boot()?.outcome !== 'disk' || !os) return 'runs no installed system'
@@ -49,9 +54,13 @@ const CHECKS: ExpectationChecks = {
   },
 
   installedFrom: (expectation, cluster) => {
-    const { version, bootImage } = cluster.release(expectation.installedFrom)
-    return everyHost(cluster, expectation, `was installed from the boot image of ${version}`, ({ object }) => {
+    const { version, bootImage, live } = cluster.release(expectation.installedFrom)
+    return everyHost(cluster, expectation, `was installed from the boot image of ${version}`, ({ object, machine }) => {
       const url = object.status?.provisioning.image?.url
+      const base = machine.os()?.base
+      // A host without an image was installed by its deploy image from itself.
+      if (url === undefined || url === '')
+        return base === live ? undefined : `was installed by the deploy image ${base ?? 'of an unknown release'}`
       const of = cluster.releaseOfBootImage(url)
       if (of?.version === version || of?.bootImage === bootImage) return undefined
       return `was installed from ${of ? `that of ${of.version}` : (url ?? 'nothing')}`
@@ -88,6 +97,32 @@ const CHECKS: ExpectationChecks = {
       const found = cluster.measures.rebootsSince(machine.spec.id, since, into)
       return found === reboots ? undefined : `was rebooted ${times(found)}`
     })
+  },
+
+  poolStream: async ({ poolStream, of }, { kube }) => {
+    const { status } = await kube.get('MachineConfigPool', { name: POOL_NAMES[of] })
+    const found = status?.osImageStream?.name ?? 'none'
+    const expects = `the pool of the ${of} runs ${poolStream === 'none' ? 'no stream' : `stream ${poolStream}`}`
+    return found === poolStream ? { expects } : { expects, found: `it runs ${found}` }
+  },
+
+  unrendered: async (expectation, { kube }) => {
+    const { unrendered: pool, because: text = '' } = expectation
+    const { status } = await kube.get('MachineConfigPool', { name: POOL_NAMES[pool] })
+    const { status: is = 'Unknown', message = '' } = conditionOf(status?.conditions, 'RenderDegraded') ?? {}
+    const expects = `the pool of the ${pool} is not rendered${because(expectation)}`
+    if (is === 'True' && message.includes(text)) return { expects }
+    return { expects, found: message === '' ? 'it is' : message }
+  },
+
+  event: ({ event, of, because: text }, cluster) => {
+    const [kind = '', name = ''] = of.split('/')
+    const expects = `${of} has the event ${event}${because({ ...defined({ because: text }) })}`
+    const events = eventsAbout(cluster, kind, name) as { reason?: string; message?: string }[]
+    const isSo = events.some(({ reason, message }) => reason === event && (message ?? '').includes(text ?? ''))
+    if (isSo) return { expects }
+    const reasons = [...new Set(events.map(({ reason }) => reason))].join(', ')
+    return { expects, found: reasons === '' ? 'it has none' : `it has ${reasons}` }
   },
 
   degraded: (expectation, cluster) =>
@@ -171,21 +206,23 @@ const CHECKS: ExpectationChecks = {
   },
 
   bootImageOf: async (expectation, cluster) => {
-    const { version, bootImage } = cluster.release(expectation.is)
+    const wanted = expectation.is === NO_BOOT_IMAGE ? undefined : cluster.release(expectation.is)
     const sets = (await cluster.kube.list('MachineSet')).items
-    const expects = `machine sets install the boot image of ${version}`
-    const other = sets
-      .map(({ spec }) => spec.template.spec.providerSpec.value?.image?.url)
-      .find((url) => url !== bootImage)
+    const expects = wanted
+      ? `machine sets install the boot image of ${wanted.version}`
+      : 'machine sets name no boot image'
+    const urls = sets.map(({ spec }) => spec.template.spec.providerSpec.value?.image?.url ?? '')
+    const other = urls.find((url) => url !== (wanted?.bootImage ?? ''))
     if (other === undefined) return { expects }
-    return { expects, found: `they install ${cluster.releaseOfBootImage(other)?.version ?? other}` }
+    const found = other === '' ? 'none that they name' : (cluster.releaseOfBootImage(other)?.version ?? other)
+    return { expects, found: `they install ${found}` }
   },
 
   refused: (expectation, cluster) => {
-    const expects = `the boot image is refused${because(expectation)}`
-    const refusal = cluster.notices.findLast(
-      ({ actor, does }) => actor.startsWith('machine-config') && /boot image/.test(does),
-    )
+    const isOne = expectation.refused === 'boot image'
+    const expects = `${isOne ? 'the boot image is' : 'managed boot images are'} refused${because(expectation)}`
+    const who = isOne ? 'machine-config' : 'kube-apiserver'
+    const refusal = cluster.notices.findLast(({ actor, does }) => actor.startsWith(who) && /boot image/.test(does))
     const text = `${refusal?.does ?? ''} ${refusal?.because ?? ''}`
     if (refusal && text.includes(expectation.because ?? '')) return { expects }
     return { expects, found: refusal ? `the last action was: ${text.trim()}` : 'nothing was done about it' }
@@ -211,6 +248,36 @@ const CHECKS: ExpectationChecks = {
     return isSo ? { expects } : { expects, found: found.length === 0 ? 'no difference was named' : found.join('; ') }
   },
 
+  skewMode: async ({ skewMode, version }, cluster) => {
+    const settings = await cluster.kube.find('MachineConfiguration', { name: 'cluster' })
+    const { mode = 'not enforced', manual, automatic } = settings?.status?.bootImageSkewEnforcementStatus ?? {}
+    const found = manual?.ocpVersion ?? manual?.rhcosVersion ?? automatic?.ocpVersion
+    const expects = `boot image skew is enforced in mode ${skewMode}${version === undefined ? '' : ` (${version})`}`
+    if (mode === skewMode && (version === undefined || version === found)) return { expects }
+    return { expects, found: `it is ${mode}${found === undefined ? '' : ` (${found})`}` }
+  },
+
+  upgradeable: async (expectation, cluster) => {
+    const { status } = await cluster.kube.get('ClusterVersion', { name: 'version' })
+    const found = conditionOf(status?.conditions, 'Upgradeable')
+    const { message = '' } = found ?? {}
+    const isUpgradeable = found?.status !== 'False'
+    const sentences = { true: 'every operator allows another minor release', false: 'an operator is against it' }
+    const expects = `${expectation.upgradeable ? sentences.true : `another minor release is refused`}${because(expectation)}`
+    const isSo = isUpgradeable === expectation.upgradeable && message.includes(expectation.because ?? '')
+    return isSo ? { expects } : { expects, found: isUpgradeable ? sentences.true : `${sentences.false}: ${message}` }
+  },
+
+  rollOuts: ({ rollOuts }, cluster) => {
+    const found = cluster.noticesOfUpgrade.flatMap(({ does }) => /^rolls out (\S+)/.exec(does)?.[1] ?? [])
+    const expects =
+      rollOuts.length === 0
+        ? 'nothing of metal3 is rolled out'
+        : `metal3 is rolled out in this order: ${rollOuts.join(', ')}`
+    if (JSON.stringify(found) === JSON.stringify(rollOuts)) return { expects }
+    return { expects, found: found.length === 0 ? 'nothing was rolled out' : `it was ${found.join(', ')}` }
+  },
+
   faster: (expectation, cluster) => {
     const one = cluster.measured(expectation.faster)
     const other = cluster.measured(expectation.than)
@@ -229,6 +296,9 @@ const CHECKS: ExpectationChecks = {
     return one.bytes < other.bytes ? { expects } : { expects, found: `${one.bytes} bytes instead of ${other.bytes}` }
   },
 }
+
+/** In place of a release: machine sets name no image. */
+export const NO_BOOT_IMAGE = 'none'
 
 const MCD = 'machineconfiguration.openshift.io'
 const INSTALL_METHODS = { coreos: 'install_coreos', qcow2: 'its QCOW2 image' } as const

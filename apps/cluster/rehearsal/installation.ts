@@ -1,5 +1,7 @@
 import { defined } from '../../../base/runtime/index.js'
+import { NAMES_NO_IMAGE } from '../actors/installer-behaviours.js'
 import { BOOT_IMAGE_UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import { STREAM_LABEL } from '../actors/image-customization-controller/base-images.js'
 import { apiVersionOf, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
@@ -13,23 +15,24 @@ const BMC_SECRET = 'bmc-credentials'
 
 /** Installs the cluster of a scenario: its operators, hosts, machine set and nodes. */
 export async function installCluster(cluster: RehearsedCluster): Promise<void> {
-  const { kube, scenario } = cluster
-  const { controlPlane = 0, workers = 0, spares = 0, pinned = false } = scenario.cluster
+  const { kube, scenario, parts } = cluster
+  const { controlPlane = 0, workers = 0, spares = 0, pinned = false, hostStream } = scenario.cluster
   const release = cluster.release(scenario.cluster.release)
+  await writePlatform(cluster, controlPlane === 1 && workers === 0)
   await kube.create({
     apiVersion: apiVersionOf('Provisioning'),
     kind: 'Provisioning',
-    metadata: { name: 'provisioning-configuration' },
-    spec: { provisioningNetwork: 'Disabled' },
+    metadata: { name: PROVISIONING },
+    spec: { provisioningNetwork: 'Disabled', ...defined({ provisioningOSDownloadURL: osDownloadUrl(release) }) },
   })
   await waitUntilSettled(cluster, 'upgrade')
-  await connectHosts(cluster, controlPlane + workers + spares)
+  await connectHosts(cluster, controlPlane + workers + spares, defined({ stream: hostStream }))
   for (let number = 0; number < controlPlane; number++)
     await kube.create({
       apiVersion: apiVersionOf('Machine'),
       kind: 'Machine',
       metadata: { name: `master-${number}`, namespace: MACHINE_API_NAMESPACE, labels: { [ROLE_LABEL]: 'master' } },
-      spec: { providerSpec: { value: providerSpec(release, 'master') } },
+      spec: { providerSpec: { value: providerSpec(release, 'master', cluster) } },
     })
   const labels = { [ROLE_LABEL]: 'worker', 'machine.openshift.io/cluster-api-machineset': WORKERS }
   await kube.create({
@@ -38,12 +41,12 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
     metadata: {
       name: WORKERS,
       namespace: MACHINE_API_NAMESPACE,
-      ...defined({ annotations: pinned ? PINNED : undefined }),
+      ...defined({ annotations: pinned && parts.behaviours.as === 'document' ? PINNED : undefined }),
     },
     spec: {
       replicas: workers,
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { providerSpec: { value: providerSpec(release, 'worker') } } },
+      template: { metadata: { labels }, spec: { providerSpec: { value: providerSpec(release, 'worker', cluster) } } },
     },
   })
   await waitUntilSettled(cluster, 'nodes')
@@ -52,19 +55,69 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
 
 const PINNED = { [BOOT_IMAGE_UPDATES]: 'None' }
 
-/** Settings with which machines of a role are installed from the boot image of a release. */
-export function providerSpec({ bootImage, sha256, method }: PreparedRelease, role: string): BareMetalProviderSpec {
-  return {
-    ...defined({ customDeploy: method === 'coreos' ? { method: 'install_coreos' } : undefined }),
-    image: {
-      url: bootImage,
-      checksum: sha256,
-      checksumType: 'sha256',
-      ...defined({ format: method === 'qcow2' ? 'qcow2' : undefined }),
+export const PROVISIONING = 'provisioning-configuration'
+
+/** Disk image that the installer of 4.9 and before writes into the Provisioning; later ones leave it out. */
+const osDownloadUrl = ({ method, bootImage, sha256 }: PreparedRelease): string | undefined =>
+  method === 'qcow2' ? `${bootImage}?sha256=${sha256}` : undefined
+
+/** The Infrastructure of the installer, by which operators know the platform. */
+export async function writePlatform({ kube }: RehearsedCluster, isSingle: boolean): Promise<void> {
+  const created = await kube.create<'Infrastructure'>({
+    apiVersion: apiVersionOf('Infrastructure'),
+    kind: 'Infrastructure',
+    metadata: { name: 'cluster' },
+    spec: { platformSpec: { type: 'BareMetal' } },
+  })
+  const topology = isSingle ? 'SingleReplica' : 'HighlyAvailable'
+  await kube.updateStatus<'Infrastructure'>({
+    ...created,
+    status: {
+      platformStatus: { type: 'BareMetal' },
+      platform: 'BareMetal',
+      infrastructureName: 'rehearsal',
+      controlPlaneTopology: topology,
+      infrastructureTopology: 'HighlyAvailable',
     },
-    userData: { name: `${role}-user-data` },
-  }
+  })
 }
+
+/** Settings with which machines of a role are installed, as the installer of a release writes them. */
+export function providerSpec(
+  release: PreparedRelease,
+  role: string,
+  { scenario, parts }: Pick<RehearsedCluster, 'scenario' | 'parts'>,
+): BareMetalProviderSpec {
+  const { hostStream, pinned } = scenario.cluster
+  const claimed = {
+    userData: { name: `${role}-user-data` },
+    // The installer's own since pull request 10502: machine sets claim hosts of their stream alone.
+    ...defined({
+      hostSelector: hostStream === undefined ? undefined : { matchLabels: { [STREAM_LABEL]: hostStream } },
+    }),
+  }
+  const leavesOut = parts.behaviours.of(release.version).has(NAMES_NO_IMAGE) && pinned !== true
+  return leavesOut && release.method === 'coreos'
+    ? { ...INSTALLED_BY_THE_RELEASE, ...claimed }
+    : { ...namedBootImage(release), ...claimed }
+}
+
+/** A machine that the deploy image installs from itself. */
+export const INSTALLED_BY_THE_RELEASE: BareMetalProviderSpec = {
+  customDeploy: { method: 'install_coreos' },
+  image: { url: '', checksum: '' },
+}
+
+/** A machine that is installed from the boot image of a release, by its name. */
+export const namedBootImage = ({ bootImage, sha256, method }: PreparedRelease): BareMetalProviderSpec => ({
+  ...defined({ customDeploy: method === 'coreos' ? { method: 'install_coreos' } : undefined }),
+  image: {
+    url: bootImage,
+    checksum: sha256,
+    checksumType: 'sha256',
+    ...defined({ format: method === 'qcow2' ? 'qcow2' : undefined }),
+  },
+})
 
 /** How computers are connected: as in a step, with the version of the first deploy image that knows them. */
 type Connected = Omit<NewHosts, 'connect'>
@@ -73,7 +126,7 @@ type Connected = Omit<NewHosts, 'connect'>
 export async function connectHosts(
   cluster: RehearsedCluster,
   count: number,
-  { supportedSince, password, boots, network }: Connected = {},
+  { supportedSince, password, boots, network, stream }: Connected = {},
 ): Promise<void> {
   const { kube, site } = cluster
   const { stage } = site
@@ -90,7 +143,11 @@ export async function connectHosts(
     await kube.create({
       apiVersion: apiVersionOf('BareMetalHost'),
       kind: 'BareMetalHost',
-      metadata: { name, namespace: MACHINE_API_NAMESPACE },
+      metadata: {
+        name,
+        namespace: MACHINE_API_NAMESPACE,
+        ...defined({ labels: stream === undefined ? undefined : { [STREAM_LABEL]: stream } }),
+      },
       spec: {
         online: true,
         bmc: { address: `${driver}+http://${bmc.address}/redfish/v1/Systems/${bmc.systemId}`, credentialsName },

@@ -1,6 +1,6 @@
 import { defined, errorChain, UserError, type Logger } from '../../../base/runtime/index.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
-import type { ActorNotice } from '../../../base/kubernetes/index.js'
+import type { ActorNotice, ClusterEra } from '../../../base/kubernetes/index.js'
 import { performStep, actText } from './acts.js'
 import { checkExpectation } from './expectation-checks.js'
 import { installCluster } from './installation.js'
@@ -11,6 +11,8 @@ import type { StoryEnd, StoryLine } from './story-line.js'
 export interface RehearseOptions {
   /** Names of behaviours that actors lack. */
   without?: readonly string[]
+  /** The era whose operators act. Default: that of the scenario, otherwise `today`. */
+  as?: ClusterEra
   /** The same seed gives the same story. Default 1. */
   seed?: number
   logger: Logger
@@ -21,19 +23,33 @@ export interface RehearseOptions {
 
 const SELF = 'rehearsal'
 
+/** Another play on the cluster of a scenario than its steps. */
+export interface StoryPlan {
+  /** Installs the cluster; a sentence where that fails. */
+  install(cluster: RehearsedCluster): Promise<string | null>
+  /**
+   * @param tell prints a line
+   * @returns a sentence for each failure
+   */
+  play(cluster: RehearsedCluster, tell: (notice: ActorNotice) => void): Promise<readonly string[]>
+}
+
 /**
  * Plays a scenario from the installation of its cluster to its last step.
  *
+ * @param plan in place of the scenario's installation and steps
  * @returns the last line, with a sentence for each expectation that failed
  * @throws UserError `behaviour-unknown` (usage); `scenario-file` (usage) for an image that cannot be used
  */
-export const rehearse = (scenario: Scenario, options: RehearseOptions): Promise<StoryEnd> =>
-  new StoryRun(scenario, options).play()
+export const rehearse = (scenario: Scenario, options: RehearseOptions, plan?: StoryPlan): Promise<StoryEnd> =>
+  new StoryRun(scenario, options, plan).play()
 
 /** One run of a scenario: prints its lines, and remembers what has failed. */
 class StoryRun {
   readonly #scenario: Scenario
   readonly #options: RehearseOptions
+  readonly #plan: StoryPlan | undefined
+  readonly #as: ClusterEra
   readonly #failures: string[] = []
   #checks = 0
   /** Undefined until its parts are open. */
@@ -41,20 +57,26 @@ class StoryRun {
   /** Lab time of the first line that has a time; NaN before. */
   #began = NaN
 
-  constructor(scenario: Scenario, options: RehearseOptions) {
+  constructor(scenario: Scenario, options: RehearseOptions, plan: StoryPlan | undefined) {
     this.#scenario = scenario
     this.#options = options
+    this.#plan = plan
+    this.#as = options.as ?? scenario.as ?? 'document'
   }
 
   async play(): Promise<StoryEnd> {
     const { without = [], onLine, signal } = this.#options
     const { name, title, document = null } = this.#scenario
-    onLine({ event: 'begin', scenario: name, actor: SELF, title, document, without })
+    const as = this.#as
+    onLine({ event: 'begin', scenario: name, actor: SELF, as, title, document, without })
     try {
       const onNotice = (notice: ActorNotice): void => this.#tellNotice(notice)
-      this.#cluster = await RehearsedCluster.open(this.#scenario, { ...this.#options, onNotice })
-      await this.#install(this.#cluster)
-      await this.#playSteps(this.#cluster)
+      this.#cluster = await RehearsedCluster.open(this.#scenario, { ...this.#options, as, onNotice })
+      if (this.#plan) await this.#playPlan(this.#plan, this.#cluster)
+      else {
+        await this.#install(this.#cluster)
+        await this.#playSteps(this.#cluster)
+      }
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof UserError && error.kind === 'usage' && !this.#cluster) throw error
@@ -65,11 +87,22 @@ class StoryRun {
     return this.#tellEnd()
   }
 
+  async #playPlan(plan: StoryPlan, cluster: RehearsedCluster): Promise<void> {
+    this.#tellInstallation()
+    const failure = await plan.install(cluster)
+    if (failure !== null) this.#failures.push(`the cluster cannot be installed: ${failure}`)
+    else this.#failures.push(...(await plan.play(cluster, (notice) => this.#tellNotice(notice))))
+  }
+
   async #install(cluster: RehearsedCluster): Promise<void> {
+    this.#tellInstallation()
+    await installCluster(cluster)
+  }
+
+  #tellInstallation(): void {
     const { releases, cluster: wanted } = this.#scenario
     this.#tellNotice({ actor: 'administrator', does: `installs ${releases[wanted.release]!.version}` })
     for (const notice of leftOutNotices(releases)) this.#tellNotice(notice)
-    await installCluster(cluster)
   }
 
   /** Plays the steps up to the first that fails; an expectation that does not hold lets the story go on. */
@@ -77,7 +110,7 @@ class StoryRun {
     for (const step of this.#scenario.steps) {
       this.#options.signal.throwIfAborted()
       if ('expect' in step) {
-        await this.#check(step.expect, cluster)
+        await this.#check(step.expect, step.document, cluster)
         continue
       }
       const does = actText(step, cluster)
@@ -89,7 +122,7 @@ class StoryRun {
     }
   }
 
-  async #check(expectation: Expectation, cluster: RehearsedCluster): Promise<void> {
+  async #check(expectation: Expectation, document: string | undefined, cluster: RehearsedCluster): Promise<void> {
     this.#checks++
     const { expects, found } = await cluster.until(checkExpectation(expectation, cluster))
     const { time, elapsed } = this.#now()
@@ -101,12 +134,12 @@ class StoryRun {
       elapsed,
       expects,
       holds: found === undefined,
-      ...defined({ found }),
+      ...defined({ found, document }),
     })
     if (found !== undefined) this.#failures.push(`${expects}; but ${found}`)
   }
 
-  #tellNotice({ actor, does, because }: ActorNotice): void {
+  #tellNotice({ actor, does, because, document }: ActorNotice): void {
     const { time, elapsed } = this.#now()
     this.#options.onLine({
       event: 'act',
@@ -115,7 +148,7 @@ class StoryRun {
       time,
       elapsed,
       does,
-      ...defined({ because }),
+      ...defined({ because, document }),
     })
   }
 
@@ -167,4 +200,5 @@ const ACTOR_SHORT_NAMES: Readonly<Record<string, string>> = {
   'machine-config-daemon': 'mco',
   'machine-api-operator': 'mao',
   'baremetal-operator': 'bmo',
+  'kube-apiserver': 'api',
 }

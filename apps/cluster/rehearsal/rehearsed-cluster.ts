@@ -4,6 +4,7 @@ import { openLiveIso } from '../../../coreos/index.js'
 import { bootNetwork, REALISTIC_MACHINES } from '../../../lab/index.js'
 import { liveVersion, type Machine } from '../../../machine/index.js'
 import {
+  defined,
   minutes,
   Scope,
   seededRandom,
@@ -18,6 +19,8 @@ import {
   type ActorParts,
   type ActorNotice,
   Behaviours,
+  type ClusterEra,
+  type Kube,
   type KubeClient,
   type BareMetalHost,
   openKube,
@@ -25,8 +28,10 @@ import {
 import { BAREMETAL_OPERATOR, BUILDS_IMAGES } from '../actors/cluster-baremetal-operator.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
+import { STREAM_POLICIES } from '../admission/stream-policies.js'
 import { openSite, type Site } from '../site/site.js'
 import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'
+import { managedImagePolicy } from '../actors/machine-config-operator/boot-images/managed-image-policy.js'
 import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { Measures } from './measures.js'
 import { runOperators } from './rehearsed-operators.js'
@@ -56,6 +61,8 @@ export interface RehearsedHost {
 
 export interface ClusterRehearsalOptions {
   without?: readonly string[]
+  /** Default `today`. */
+  as?: ClusterEra
   /** Default 1. */
   seed?: number
   logger: Logger
@@ -69,12 +76,15 @@ export class RehearsedCluster implements AsyncDisposable {
   readonly measures: Measures
   /** Addresses in the network settings of hosts, by their names. */
   readonly addresses = new Map<string, string>()
+  #upgradeNotices = 0
   readonly #measured = new Map<string, { time: number; bytes: number }>()
 
   private constructor(
     readonly scenario: Scenario,
     readonly clock: VirtualClock,
     readonly kube: KubeClient,
+    /** All objects, of kinds that no operator here knows too. */
+    readonly objects: Kube['store'],
     readonly site: Site,
     readonly parts: ActorParts,
     private readonly releases: ReadonlyMap<string, PreparedRelease>,
@@ -87,43 +97,52 @@ export class RehearsedCluster implements AsyncDisposable {
 
   /** Makes releases, computers and operators; nothing is installed yet. */
   static async open(scenario: Scenario, options: ClusterRehearsalOptions): Promise<RehearsedCluster> {
-    const { without = [], seed = 1, logger, onNotice, signal } = options
+    const { without = [], as = 'today', seed = 1, logger, onNotice, signal } = options
     const scope = new Scope()
     try {
       const clock = new VirtualClock()
       const random = seededRandom(seed)
-      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks })
-      const isMirrored = scenario.cluster.network === 'disconnected'
+      const behaviours = new Behaviours(ALL_BEHAVIOURS, { without, as })
+      const policies = [...STREAM_POLICIES, managedImagePolicy(behaviours)]
+      const { client: kube, store } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies })
+      const isDisconnected = scenario.cluster.network === 'disconnected'
+      const isMirrored = isDisconnected || scenario.cluster.mirrors !== undefined
       const folder = scope.use(await temporaryFolder())
+      const carried = new Map<string, string>()
+      const carry = (version: string, path: string): void => void carried.set(version, path)
       const site = scope.use(
         await openSite({
           clock,
           random,
           logger,
-          ...(isMirrored ? { reachability: 'disconnected', mirrors: mirrorsFor(scenario) } : {}),
+          ...defined({
+            reachability: isDisconnected ? ('disconnected' as const) : undefined,
+            mirrors: isMirrored ? (scenario.cluster.mirrors ?? mirrorsFor(scenario)) : undefined,
+          }),
           stage: {
             machinePace: REALISTIC_MACHINES,
             pullRate: PULL_RATE,
             imageCache: { folder: join(folder.path, 'images') },
+            metalImageOf: (version) => carried.get(version),
           },
         }),
       )
       const releases = new Map<string, PreparedRelease>()
       for (const [key, wanted] of Object.entries(scenario.releases))
-        releases.set(key, await prepareRelease(wanted, { site, folder: folder.path, isMirrored }))
+        releases.set(key, await prepareRelease(wanted, { site, folder: folder.path, isMirrored, as, carry }))
       const cluster: { current?: RehearsedCluster } = {}
       const parts: ActorParts = {
         kube,
         clock,
         random,
         logger,
-        behaviours: new Behaviours(ALL_BEHAVIOURS, without),
+        behaviours,
         announce: (notice) => {
           cluster.current?.notices.push(notice)
           onNotice(notice)
         },
       }
-      const opened = new RehearsedCluster(scenario, clock, kube, site, parts, releases, scope, signal)
+      const opened = new RehearsedCluster(scenario, clock, kube, store, site, parts, releases, scope, signal)
       cluster.current = opened
       await runOperators(site, parts, opened.release(scenario.cluster.release).made.image, scope)
       return opened
@@ -218,6 +237,17 @@ export class RehearsedCluster implements AsyncDisposable {
     if (url === undefined) return null
     const source = await bootNetwork({ clock: this.clock }).open(url, { signal: new AbortController().signal })
     return liveVersion((await openLiveIso(source, this.clock)).kargs?.default ?? '')
+  }
+
+  /** The administrator asks for a release: what is counted since an upgrade is counted from now on. */
+  beginUpgrade(): void {
+    this.measures.mark('upgrade')
+    this.#upgradeNotices = this.notices.length
+  }
+
+  /** Acts of actors since the last upgrade was asked for. */
+  get noticesOfUpgrade(): readonly ActorNotice[] {
+    return this.notices.slice(this.#upgradeNotices)
   }
 
   /** How often an image of a release was fetched. */

@@ -24,7 +24,7 @@ export async function reinstall(group: HostGroup, cluster: RehearsedCluster): Pr
       apiVersion: apiVersionOf('Machine'),
       kind: 'Machine',
       metadata: { name, namespace: MACHINE_API_NAMESPACE, labels },
-      spec: { providerSpec: { value: providerSpec(release, labels[ROLE_LABEL] ?? 'worker') } },
+      spec: { providerSpec: { value: providerSpec(release, labels[ROLE_LABEL] ?? 'worker', cluster) } },
     })
   }
   return {}
@@ -46,7 +46,7 @@ export async function installBootstrap(key: string, cluster: RehearsedCluster): 
     stringData: { userData: JSON.stringify(config) },
   })
   await connectHosts(cluster, 1)
-  const value = { ...providerSpec(release, 'bootstrap'), userData: { name: USER_DATA_SECRET } }
+  const value = { ...providerSpec(release, 'bootstrap', cluster), userData: { name: USER_DATA_SECRET } }
   await kube.create({
     apiVersion: apiVersionOf('Machine'),
     kind: 'Machine',

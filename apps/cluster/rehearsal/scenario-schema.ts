@@ -1,3 +1,5 @@
+import { CLUSTER_ERAS } from '../../../base/kubernetes/index.js'
+
 /** JSON schema of a scenario file, which `docs/rehearse.md` explains. */
 const SCENARIO_TEXT_SCHEMA = { type: 'string', minLength: 1 } as const
 const VERSION_SCHEMA = { type: 'string', pattern: '^[0-9][0-9A-Za-z.+-]*$' } as const
@@ -5,6 +7,8 @@ const COUNT = { type: 'integer', minimum: 0, maximum: 50 } as const
 const INDEX_SCHEMA = { type: 'integer', minimum: 0 } as const
 const DURATION_SCHEMA = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?[smhd]$' } as const
 const WAITED_FOR = { enum: ['time', 'upgrade', 'spares', 'installations', 'nodes', 'pools', 'reboots'] } as const
+/** Value of a label, which names of streams are. */
+const STREAM_NAME = { type: 'string', pattern: '^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$' } as const
 const POOL = { enum: ['workers', 'control plane'] } as const
 const GROUP = { enum: ['spares', 'workers', 'control plane', 'nodes', 'bootstrap'] } as const
 
@@ -19,9 +23,19 @@ const keyed = (key: string, value: object, more: Record<string, object> = {}, re
   scenarioObjectSchema({ [key]: value, ...more }, [key, ...required])
 const groupProperties = { of: GROUP, index: INDEX_SCHEMA }
 
+const OBJECT_WAIT = scenarioObjectSchema(
+  {
+    for: SCENARIO_TEXT_SCHEMA,
+    kind: SCENARIO_TEXT_SCHEMA,
+    name: SCENARIO_TEXT_SCHEMA,
+    namespace: SCENARIO_TEXT_SCHEMA,
+  },
+  ['for', 'kind', 'name'],
+)
+
 const EXPECTATIONS: Readonly<Record<string, object>> = {
-  deployImage: keyed('deployImage', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
-  runs: keyed('runs', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  deployImage: keyed('deployImage', SCENARIO_TEXT_SCHEMA, { ...groupProperties, stream: STREAM_NAME }, ['of']),
+  runs: keyed('runs', SCENARIO_TEXT_SCHEMA, { ...groupProperties, stream: STREAM_NAME }, ['of']),
   installedFrom: keyed('installedFrom', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   method: keyed('method', { enum: ['coreos', 'qcow2'] }, groupProperties, ['of']),
   state: keyed('state', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
@@ -31,7 +45,7 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
     { because: SCENARIO_TEXT_SCHEMA },
   ),
   bootImageOf: keyed('bootImageOf', { const: 'machine sets' }, { is: SCENARIO_TEXT_SCHEMA }, ['is']),
-  refused: keyed('refused', { const: 'boot image' }, { because: SCENARIO_TEXT_SCHEMA }),
+  refused: keyed('refused', { enum: ['boot image', 'managed boot images'] }, { because: SCENARIO_TEXT_SCHEMA }),
   pulled: keyed('pulled', { enum: ['base', 'node image'] }, { of: SCENARIO_TEXT_SCHEMA, times: COUNT }, [
     'of',
     'times',
@@ -44,9 +58,20 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
     'since',
   ]),
   skew: keyed('skew', { type: 'array', items: SCENARIO_TEXT_SCHEMA }),
+  poolStream: keyed('poolStream', SCENARIO_TEXT_SCHEMA, { of: POOL }, ['of']),
+  unrendered: keyed('unrendered', POOL, { because: SCENARIO_TEXT_SCHEMA }),
+  skewMode: keyed('skewMode', { enum: ['Automatic', 'Manual', 'None'] }, { version: VERSION_SCHEMA }),
+  upgradeable: keyed('upgradeable', { type: 'boolean' }, { because: SCENARIO_TEXT_SCHEMA }),
+  rollOuts: keyed('rollOuts', { type: 'array', items: SCENARIO_TEXT_SCHEMA }),
   degraded: keyed('degraded', GROUP, { because: SCENARIO_TEXT_SCHEMA }),
   agent: keyed('agent', SCENARIO_TEXT_SCHEMA, { of: GROUP }, ['of']),
   error: keyed('error', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  event: keyed(
+    'event',
+    SCENARIO_TEXT_SCHEMA,
+    { of: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9.]*/[^/ ]+$' }, because: SCENARIO_TEXT_SCHEMA },
+    ['of'],
+  ),
   ironic: keyed('ironic', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   network: keyed('network', { const: 'own' }, groupProperties, ['of']),
   away: keyed('away', COUNT, { of: GROUP }, ['of']),
@@ -58,7 +83,7 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
 const SCENARIO_STEPS: Readonly<Record<string, object>> = {
   upgrade: keyed('upgrade', SCENARIO_TEXT_SCHEMA, { force: { type: 'boolean' }, image: SCENARIO_TEXT_SCHEMA }),
   wait: {
-    ...keyed('wait', WAITED_FOR, { within: DURATION_SCHEMA }),
+    ...keyed('wait', { if: { type: 'object' }, then: OBJECT_WAIT, else: WAITED_FOR }, { within: DURATION_SCHEMA }),
     if: { properties: { wait: { const: 'time' } } },
     then: { required: ['within'] },
   },
@@ -69,9 +94,12 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
     password: { const: 'wrong' },
     boots: { const: 'network' },
     network: { const: 'missing' },
+    stream: STREAM_NAME,
   }),
   reprovision: keyed('reprovision', GROUP),
   bootImage: keyed('bootImage', SCENARIO_TEXT_SCHEMA),
+  clear: keyed('clear', { const: 'boot images' }),
+  manageBootImages: keyed('manageBootImages', { enum: ['All', 'None'] }),
   bootstrap: keyed('bootstrap', SCENARIO_TEXT_SCHEMA),
   tamper: keyed('tamper', GROUP, { path: { type: 'string', pattern: '^/.' }, text: { type: 'string' } }, [
     'path',
@@ -79,24 +107,31 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
   ]),
   password: keyed('password', { const: 'right' }, { of: GROUP }, ['of']),
   network: keyed('network', { const: 'own' }, { of: GROUP }, ['of']),
+  hostStream: keyed('hostStream', STREAM_NAME, groupProperties, ['of']),
+  poolStream: keyed('poolStream', STREAM_NAME, { of: POOL }, ['of']),
+  defaultStream: keyed('defaultStream', STREAM_NAME),
+  runtime: keyed('runtime', { enum: ['runc', 'crun'] }, { of: POOL }, ['of']),
   pause: keyed('pause', POOL),
   resume: keyed('resume', POOL),
   askIronic: keyed('askIronic', { enum: ['clean'] }, { of: GROUP }, ['of']),
   failPulls: keyed('failPulls', COUNT, { of: SCENARIO_TEXT_SCHEMA }, ['of']),
   fill: keyed('fill', { const: '/boot' }, { of: GROUP }, ['of']),
-  expect: keyed('expect', { type: 'object', minProperties: 1 }),
+  apply: keyed('apply', SCENARIO_TEXT_SCHEMA),
+  delete: keyed('delete', SCENARIO_TEXT_SCHEMA),
+  expect: keyed('expect', { type: 'object', minProperties: 1 }, { document: SCENARIO_TEXT_SCHEMA }),
 }
 
 const RELEASE_SCHEMA = scenarioObjectSchema({
   version: VERSION_SCHEMA,
   coreos: VERSION_SCHEMA,
+  streams: { type: 'object', additionalProperties: VERSION_SCHEMA, propertyNames: { enum: ['rhel-10', 'centos-10'] } },
   base: VERSION_SCHEMA,
   agent: SCENARIO_TEXT_SCHEMA,
   installerStream: VERSION_SCHEMA,
   family: { enum: ['rhcos', 'fcos'] },
   installs: { enum: ['coreos', 'qcow2'] },
   deployImage: { enum: ['coreos', 'old-ramdisk'] },
-  damaged: { enum: ['node-image', 'image-service'] },
+  damaged: { enum: ['node-image', 'image-service', 'ironic', 'baremetal-operator'] },
   iso: SCENARIO_TEXT_SCHEMA,
   metal: SCENARIO_TEXT_SCHEMA,
   release: SCENARIO_TEXT_SCHEMA,
@@ -106,6 +141,7 @@ export const SCENARIO_SCHEMA = scenarioObjectSchema(
   {
     name: { type: 'string', pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$' },
     title: SCENARIO_TEXT_SCHEMA,
+    as: { enum: CLUSTER_ERAS },
     document: SCENARIO_TEXT_SCHEMA,
     releases: { type: 'object', minProperties: 1, additionalProperties: RELEASE_SCHEMA },
     cluster: scenarioObjectSchema(
@@ -115,6 +151,7 @@ export const SCENARIO_SCHEMA = scenarioObjectSchema(
         controlPlane: COUNT,
         workers: COUNT,
         spares: COUNT,
+        hostStream: STREAM_NAME,
         pinned: { type: 'boolean' },
       },
       ['release'],

@@ -1,4 +1,7 @@
+import type { ClusterEra } from '../../../base/kubernetes/index.js'
+import type { RepositoryMirrors } from '../site/container-registry.js'
 import type { OwnRelease } from './own-releases.js'
+import type { ScenarioManifests } from './scenario-manifests.js'
 
 /** A rehearsal of an upgrade as data: the built-in ones and those of users have this form (`docs/rehearse.md`). */
 export interface Scenario {
@@ -6,11 +9,15 @@ export interface Scenario {
   name: string
   /** One sentence: `The deploy image follows the release`. */
   title: string
+  /** The era that it is told of. A built-in one without it goes alike in both. */
+  as?: ClusterEra
   /** The design document that describes it: `000`. */
   document?: string
   releases: Readonly<Record<string, ScenarioRelease>>
   cluster: ScenarioCluster
   steps: readonly ScenarioStep[]
+  /** Objects of the files that steps apply or delete. */
+  manifests?: ScenarioManifests
 }
 
 /** A scenario as a file has it: a release may be named by its image, which has the rest. */
@@ -30,6 +37,8 @@ export interface ScenarioRelease {
   version: string
   /** Version of the live images and of the node image: `414.92.202310170514-0`. Default: that of {@link iso}. */
   coreos?: string
+  /** Further streams of CoreOS with their versions, beside that of {@link coreos}, which is `rhel-9`: `rhel-10`. */
+  streams?: Readonly<Record<string, string>>
   /** Version of the disk images, where they are of a base without the cluster's programs: `9.2.20220510.1`. */
   base?: string
   /** `fcos` for OKD. Default `rhcos`. */
@@ -42,8 +51,8 @@ export interface ScenarioRelease {
   agent?: string
   /** Stream metadata of the installer, where it names another version than {@link base} or {@link coreos}. */
   installerStream?: string
-  /** An image of the payload that cannot be had: one does not match its digest, the other is missing in the registry. */
-  damaged?: 'node-image' | 'image-service'
+  /** An image of the payload that cannot be had: the node image does not match its digest, others are missing. */
+  damaged?: ScenarioDamage
   /** Path of a live ISO in place of a made one. */
   iso?: string
   /** Path of a metal image in place of a made one: `.raw`, `.raw.gz` or `.raw.xz`. */
@@ -52,17 +61,26 @@ export interface ScenarioRelease {
   own?: OwnRelease
 }
 
+export type ScenarioDamage = 'node-image' | 'image-service' | 'ironic' | 'baremetal-operator'
+
 interface ScenarioCluster {
   /** Key of the release that it is installed with. */
   release: string
   /** `disconnected` reaches its mirror registry alone. Default `connected`. */
   network?: 'connected' | 'disconnected'
+  /** Mirrors of the user's own cluster. Default: those of the rehearsal where the network is disconnected. */
+  mirrors?: readonly RepositoryMirrors[]
   /** Nodes that run from the beginning. Default 0. */
   controlPlane?: number
   workers?: number
   /** Hosts that are registered and not provisioned. Default 0. */
   spares?: number
-  /** True if the machine sets keep their boot image in upgrades. */
+  /** Stream that all hosts are labelled with, and whose hosts alone machine sets claim, as the installer has it. */
+  hostStream?: string
+  /**
+   * True if the machine sets keep their boot image in upgrades: by an annotation as the documents have it; as of today by
+   * naming an image.
+   */
   pinned?: boolean
 }
 
@@ -76,7 +94,10 @@ export type ScenarioStep =
    */
   | { upgrade: string; force?: boolean; image?: string }
   /** Waits in lab time. */
-  | { wait: WaitedFor; within?: string }
+  | { wait: WaitedFor | ObjectWait; within?: string }
+  /** The administrator applies the objects of a file, or deletes them. */
+  | { apply: string }
+  | { delete: string }
   /** The administrator changes the number of workers; `as` measures from the request to running nodes. */
   | { scale: number; as?: string }
   /** Powers spare hosts on or off. */
@@ -86,6 +107,10 @@ export type ScenarioStep =
   | { reprovision: HostGroup }
   /** The administrator gives the machine sets the boot image of a release. */
   | { bootImage: string }
+  /** The administrator leaves boot images to the release: no disk image in machine sets, nor in the Provisioning. */
+  | { clear: 'boot images' }
+  /** The administrator asks the machine config operator to manage the boot images of machine sets, or not to. */
+  | { manageBootImages: 'All' | 'None' }
   /** Installs the bootstrap node of a release. */
   | { bootstrap: string }
   /** Changes a file on the disk of a node, past the cluster. */
@@ -94,6 +119,13 @@ export type ScenarioStep =
   | { password: 'right'; of: HostGroup }
   /** The administrator gives each host network settings of its own, or others. */
   | { network: 'own'; of: HostGroup }
+  /** The administrator labels hosts with a stream of CoreOS: `rhel-10`. */
+  | { hostStream: string; of: HostGroup; index?: number }
+  /** The administrator chooses the stream that a pool's nodes run, or that of pools without one. */
+  | { poolStream: string; of: Pool }
+  | { defaultStream: string }
+  /** The administrator names the program with which the nodes of a pool start containers. */
+  | { runtime: 'runc' | 'crun'; of: Pool }
   /** The administrator keeps the nodes of a pool from updates, or no longer does. */
   | { pause: Pool }
   | { resume: Pool }
@@ -103,7 +135,19 @@ export type ScenarioStep =
   | { failPulls: number; of: string }
   /** Fills the boot partition of nodes: no further boot entry fits. */
   | { fill: '/boot'; of: HostGroup }
-  | { expect: Expectation }
+  /** `document` is the number of the design document whose behaviour, which today's operators lack, it shows. */
+  | { expect: Expectation; document?: string }
+
+/** A wait for an object, as `kubectl wait` has it. */
+export interface ObjectWait {
+  /** `delete`, `create`, `condition=TYPE[=STATUS]`, `jsonpath={.PATH}[=VALUE]`. */
+  for: string
+  /** `BareMetalHost`, `baremetalhosts`, `bmh`. */
+  kind: string
+  name: string
+  /** Default: `openshift-machine-api`. */
+  namespace?: string
+}
 
 /** Connects new computers, and registers them as hosts. */
 export interface NewHosts {
@@ -116,6 +160,8 @@ export interface NewHosts {
   boots?: 'network'
   /** `missing` names network settings that are not written yet. */
   network?: 'missing'
+  /** Stream that they are labelled with. */
+  stream?: string
 }
 
 export type Pool = 'workers' | 'control plane'
@@ -125,25 +171,38 @@ export type WaitedFor = 'time' | 'upgrade' | 'spares' | 'installations' | 'nodes
 
 export type Expectation =
   /** The deploy image that hosts which are not provisioned run now, or boot next. */
-  | { deployImage: string; of: HostGroup; index?: number }
+  | { deployImage: string; of: HostGroup; index?: number; stream?: string }
   /** The system that nodes run, and the image that they were installed from. */
-  | { runs: string; of: HostGroup; index?: number }
+  | { runs: string; of: HostGroup; index?: number; stream?: string }
   | { installedFrom: string; of: HostGroup; index?: number }
   | { method: 'coreos' | 'qcow2'; of: HostGroup; index?: number }
   | { state: string; of: HostGroup; index?: number }
   | { upgrade: 'completed' | 'refused' | 'under way' | 'failing'; because?: string }
+  /** `none`: machine sets name no boot image. */
   | { bootImageOf: 'machine sets'; is: string }
-  | { refused: 'boot image'; because?: string }
+  | { refused: 'boot image' | 'managed boot images'; because?: string }
   | { pulled: 'base' | 'node image'; of: string; times: number }
   | { reached: 'mirrors only' }
   | { faster: string; than: string; by?: string }
   | { fewerBytes: string; than: string }
   | { reboots: number; of: HostGroup; index?: number; since: 'upgrade' | 'installation' }
   | { skew: readonly string[] }
+  /** How the age of boot images is enforced, and the OpenShift version that they count as. */
+  | { skewMode: 'Automatic' | 'Manual' | 'None'; version?: string }
+  /** False while an operator keeps the cluster from another minor release. */
+  | { upgradeable: boolean; because?: string }
+  /** The Deployments of metal3 that were rolled out since the last upgrade was asked for, in this order. */
+  | { rollOuts: readonly string[] }
   | { degraded: HostGroup; because?: string }
+  /** The stream that all nodes of a pool run by its status; `none` while it names none. */
+  | { poolStream: string; of: Pool }
+  /** The configuration of a pool is not rendered. */
+  | { unrendered: Pool; because?: string }
   | { agent: string; of: HostGroup }
   /** The error that hosts show. */
   | { error: string; of: HostGroup; index?: number }
+  /** An event about an object, `KIND/NAME`, with a reason and a message that contains a text. */
+  | { event: string; of: string; because?: string }
   /** The state of nodes by Ironic's account: `active`. */
   | { ironic: string; of: HostGroup; index?: number }
   /** Deploy images that hosts run have the network settings of their hosts. */

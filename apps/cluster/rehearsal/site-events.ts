@@ -1,9 +1,12 @@
 import type { BootEntryPoint } from '../../../machine/index.js'
 import { Calls, Unexpected } from '../../../baremetal-operator/index.js'
 import type { ApiNode } from '../../../base/wire/index.js'
-import { BMC_PASSWORD, networkSecretOf } from './installation.js'
+import { KubeRefusal } from '../../../base/kubernetes/index.js'
+import { POOL_NAMES } from './os-stream-acts.js'
+import { BMC_PASSWORD, INSTALLED_BY_THE_RELEASE, networkSecretOf, PROVISIONING } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { HostGroup, Pool } from './scenario.js'
+import { waitUntilSettled } from './wait-until-settled.js'
 
 // Acts of people around a cluster, and accidents there.
 
@@ -48,9 +51,41 @@ export async function giveNetworks(of: HostGroup, cluster: RehearsedCluster): Pr
   }
 }
 
+/**
+ * The manual path of a cluster that was installed by 4.9 or before (openshift-docs PR 109158
+ * modules/mco-update-boot-images-ibm-bare-metal.adoc).
+ */
+export async function clearBootImages(cluster: RehearsedCluster): Promise<void> {
+  const { kube } = cluster
+  const { customDeploy, image } = INSTALLED_BY_THE_RELEASE
+  const value = { customDeploy, image: { ...image, checksumType: null, format: null } }
+  for (const { metadata } of (await kube.list('MachineSet')).items) {
+    const at = { name: metadata.name, namespace: MACHINE_API_NAMESPACE }
+    await kube.patch('MachineSet', at, { spec: { template: { spec: { providerSpec: { value } } } } })
+  }
+  await kube.patch('Provisioning', { name: PROVISIONING }, { spec: { provisioningOSDownloadURL: '' } })
+  await waitUntilSettled(cluster, 'upgrade', 60_000)
+}
+
+/** Sets `spec.managedBootImages`; a refusal is told in the words of the API. */
+export async function askToManage(mode: 'All' | 'None', { kube, parts }: RehearsedCluster): Promise<void> {
+  const managers = [{ resource: 'machinesets', apiGroup: 'machine.openshift.io', selection: { mode } }]
+  try {
+    await kube.patch(
+      'MachineConfiguration',
+      { name: 'cluster' },
+      { spec: { managedBootImages: { machineManagers: managers } } },
+    )
+  } catch (error) {
+    if (!(error instanceof KubeRefusal)) throw error
+    parts.announce({ actor: API_SERVER, does: 'refuses managed boot images', because: error.message })
+  }
+}
+
+const API_SERVER = 'kube-apiserver'
+
 export async function setPaused(of: Pool, paused: boolean, { kube }: RehearsedCluster): Promise<void> {
-  const name = of === 'workers' ? 'worker' : 'master'
-  await kube.patch('MachineConfigPool', { name }, { spec: { paused } })
+  await kube.patch('MachineConfigPool', { name: POOL_NAMES[of] }, { spec: { paused } })
 }
 
 /** Asks Ironic to erase the partition tables of hosts: it refuses hosts that are in use. */

@@ -1,3 +1,4 @@
+import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import { wrapWords } from '../../../base/runtime/index.js'
 
 /** A line of a rehearsal, as `--json` prints it. Times are those of the lab. */
@@ -12,6 +13,8 @@ interface StoryLineHead {
 
 interface StoryBegin extends StoryLineHead {
   event: 'begin'
+  /** The era whose operators act. */
+  as: ClusterEra
   title: string
   document: string | null
   without: readonly string[]
@@ -25,6 +28,8 @@ interface StoryAct extends StoryLineHead {
   elapsed: number
   does: string
   because?: string
+  /** Number of the design document that asks for this act, where today's operators do not do so. */
+  document?: string
 }
 
 interface StoryCheck extends StoryLineHead {
@@ -35,6 +40,8 @@ interface StoryCheck extends StoryLineHead {
   holds: boolean
   /** The finding in place of the expected one. */
   found?: string
+  /** Number of the design document whose behaviour, which today's operators lack, it shows. */
+  document?: string
 }
 
 export interface StoryEnd extends StoryLineHead {
@@ -71,12 +78,12 @@ export function storyLines(line: StoryLine, columns = 80): string[] {
       return [
         '',
         ...title.map((text, at) => (at === 0 ? text : `  ${text}`)),
-        ...(line.without.length > 0 ? [`without ${line.without.join(', ')}`] : []),
+        [`as ${line.as}`, ...(line.without.length > 0 ? [`without ${line.without.join(', ')}`] : [])].join(', '),
       ]
     }
     case 'act':
       return [
-        ...spread(line, line.does, columns),
+        ...spread(line, `${line.does}${documentText(line)}`, columns),
         ...(line.because === undefined ? [] : spread(null, `because ${line.because}`, columns)),
       ]
     case 'check':
@@ -89,7 +96,14 @@ export function storyLines(line: StoryLine, columns = 80): string[] {
   }
 }
 
-const checkText = ({ expects, found }: StoryCheck): string => (found === undefined ? expects : `${expects}; ${found}`)
+function checkText(check: StoryCheck): string {
+  const expects = `${check.expects}${documentText(check)}`
+  return check.found === undefined ? expects : `${expects}; ${check.found}`
+}
+
+/** Suffix of what only a design document asks for. */
+const documentText = ({ document }: { document?: string }): string =>
+  document === undefined ? '' : ` (document ${document})`
 
 /** Text in its column, behind the time and the actor of the first line. */
 function spread(first: { elapsed: number; actor: string } | null, text: string, columns: number): string[] {
@@ -110,7 +124,8 @@ function clockText(elapsed: number): string {
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`
 }
 
-function wrapStory(text: string, width: number): string[] {
+/** Lines of at most `width` characters; digests are cut short. */
+export function wrapStory(text: string, width: number): string[] {
   const short = text.replaceAll(/(sha256:[0-9a-f]{12})[0-9a-f]{52}/g, '$1...')
   return wrapWords(
     short.split(' ').flatMap((word) => piecesOf(word, width)),

@@ -81,19 +81,22 @@ class PodController implements ResourceController {
     const deployment = await kube.find('Deployment', at)
     if (!deployment || deployment.spec.replicas === 0) return this.#stop(at)
     if (this.#pods.get(podKeyOf(at))?.template !== JSON.stringify(deployment.spec.template)) {
-      if (deployment.spec.strategy?.type === 'Recreate') await this.#stop(at)
+      if (deployment.spec.strategy?.type === 'Recreate') {
+        await this.#stop(at)
+        await this.#report(deployment, { isAvailable: false, why: 'MinimumReplicasUnavailable' })
+      }
       try {
         await this.#start(at, deployment, signal)
       } catch (error) {
         signal.throwIfAborted()
         const because = (error instanceof Error && error.message) || undefined
         announce({ actor: 'kubelet', does: `cannot start ${at.name}`, ...defined({ because }) })
-        await this.#report(deployment, false, 'ErrImagePull')
+        await this.#report(deployment, { isAvailable: false, why: 'ErrImagePull' })
         throw error
       }
       announce({ actor: 'kubelet', does: `starts ${at.name}` })
     }
-    await this.#report((await kube.find('Deployment', at)) ?? deployment, true)
+    await this.#report(deployment, { isAvailable: true, why: 'MinimumReplicasAvailable' })
   }
 
   async #start(at: ObjectName, { spec }: Deployment, signal: AbortSignal): Promise<void> {
@@ -132,24 +135,28 @@ class PodController implements ResourceController {
     for (const one of pod.running.reverse()) await one[Symbol.asyncDispose]()
   }
 
-  async #report(deployment: Deployment, available: boolean, why?: string): Promise<void> {
+  /** A pod that cannot start is there all the same: it counts as updated, and has an address. */
+  async #report(
+    { metadata: at }: Deployment,
+    { isAvailable, why: reason }: { isAvailable: boolean; why: string },
+  ): Promise<void> {
     const { kube, clock } = this.#parts
+    const deployment = await kube.find('Deployment', at)
+    if (!deployment) return
     const { replicas } = deployment.spec
-    const now = available ? replicas : 0
-    const reason = available ? 'MinimumReplicasAvailable' : (why ?? 'MinimumReplicasUnavailable')
     const conditions = withConditions(
       deployment.status?.conditions,
       [
-        { type: 'Available', status: available ? 'True' : 'False', reason },
-        { type: 'Progressing', status: 'True', reason: available ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated' },
+        { type: 'Available', status: isAvailable ? 'True' : 'False', reason },
+        { type: 'Progressing', status: 'True', reason: isAvailable ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated' },
       ],
       clock,
     )
     const status = {
       observedGeneration: deployment.metadata.generation,
       replicas,
-      updatedReplicas: now,
-      availableReplicas: now,
+      updatedReplicas: replicas,
+      availableReplicas: isAvailable ? replicas : 0,
       conditions,
     }
     if (JSON.stringify(deployment.status) !== JSON.stringify(status))

@@ -9,6 +9,8 @@ export interface ActorNotice {
   does: string
   /** The reason, or the thing that it waits for. */
   because?: string
+  /** Number of the design document that asks for it, where today's operators do not do so. */
+  document?: string | undefined
 }
 
 export interface ActorParts {

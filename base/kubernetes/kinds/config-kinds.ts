@@ -24,6 +24,17 @@ export interface ClusterVersion extends KubeObject<'ClusterVersion'> {
   }
 }
 
+/** The platform that a cluster is on. There is one, named `cluster`. */
+export interface Infrastructure extends KubeObject<'Infrastructure'> {
+  spec: object
+  status?: {
+    platformStatus?: { type: string }
+    /** `HighlyAvailable`, `SingleReplica`. */
+    controlPlaneTopology?: string
+    [member: string]: unknown
+  }
+}
+
 /** State and version of an operator of the cluster, by its own account. */
 export interface ClusterOperator extends KubeObject<'ClusterOperator'> {
   spec?: object

@@ -3,6 +3,7 @@ import {
   openKube,
   type ActorParts,
   type Behaviour,
+  type ClusterEra,
   type KubeKind,
   type KubeKinds,
   type ActorNotice,
@@ -16,7 +17,8 @@ const SCENE_TIMEOUT = hours(12)
 export function clusterScene({
   all = [],
   without = [],
-}: { all?: readonly Behaviour[]; without?: readonly string[] } = {}) {
+  as = 'document',
+}: { all?: readonly Behaviour[]; without?: readonly string[]; as?: ClusterEra } = {}) {
   const clock = new VirtualClock()
   const random = seededRandom(7)
   const { client: kube } = openKube({ clock, random })
@@ -26,7 +28,7 @@ export function clusterScene({
     clock,
     random,
     logger: silent,
-    behaviours: new Behaviours(all, without),
+    behaviours: new Behaviours(all, { without, as }),
     announce: (notice) => void notices.push(notice),
   }
   /** Waits in lab time until an object is as it should be. */

@@ -11,6 +11,7 @@ import {
   type NewRelease,
   type RepositoryMirrors,
 } from '../../../apps/cluster/index.js'
+import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import { Scope, defined, temporaryFolder } from '../../../base/runtime/index.js'
 import { openLiveIso } from '../../../coreos/index.js'
 import { bootNetwork } from '../../../lab/stage/stage-boot-network.js'
@@ -29,13 +30,20 @@ export const MIRRORS: readonly RepositoryMirrors[] = [
 export interface ClusterSiteOptions {
   reachability?: 'connected' | 'disconnected'
   without?: readonly string[]
+  /** Default `document`. */
+  as?: ClusterEra
   metal3?: (scene: ReturnType<typeof clusterScene>) => Metal3Options
 }
 
 /** A site with the operators of a cluster as far as they concern the deploy image, and no cluster installed yet. */
-export async function clusterSite({ reachability = 'connected', without = [], metal3 }: ClusterSiteOptions = {}) {
+export async function clusterSite({
+  reachability = 'connected',
+  without = [],
+  as = 'document',
+  metal3,
+}: ClusterSiteOptions = {}) {
   const scope = new Scope()
-  const scene = clusterScene({ all: ALL_BEHAVIOURS, without })
+  const scene = clusterScene({ all: ALL_BEHAVIOURS, without, as })
   const { clock, kube, parts } = scene
   const site = scope.use(
     await openSite({

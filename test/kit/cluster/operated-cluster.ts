@@ -1,6 +1,7 @@
 import {
   apiVersionOf,
   Behaviours,
+  type ClusterEra,
   openKube,
   type ActorParts,
   type KubeKind,
@@ -32,6 +33,8 @@ export interface OperatedOptions extends StagedLabOptions {
   clock?: 'auto'
   /** Behaviours that the actors lack. */
   without?: readonly string[]
+  /** Default `document`. */
+  as?: ClusterEra
 }
 
 export type WantedRelease = Omit<NewRelease, 'operators'>
@@ -47,7 +50,7 @@ export async function operatedCluster(
   first: WantedRelease | ((lab: StagedLab) => WantedRelease),
   options: OperatedOptions = {},
 ) {
-  const { without = [], clock: mode = 'auto', ...more } = options
+  const { without = [], as = 'document', clock: mode = 'auto', ...more } = options
   const scope = new Scope()
   try {
     const lab = scope.use(await createStagedLab({ ironic: { profile: 'metal3' }, ...more, clock: mode }))
@@ -60,7 +63,7 @@ export async function operatedCluster(
       clock,
       random,
       logger: silent,
-      behaviours: new Behaviours(ALL_BEHAVIOURS, without),
+      behaviours: new Behaviours(ALL_BEHAVIOURS, { without, as }),
       announce: (notice) => void notices.push(notice),
     }
     const registry = new SiteRegistry(new SiteNetwork({ clock, reachability: 'connected', mirrors: [] }), [])

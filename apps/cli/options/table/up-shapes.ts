@@ -26,6 +26,12 @@ export const UP_SHAPES = {
       'require a password: users and hashes in this file, made with htpasswd -B (default: no password, this host only)',
     schema: OPTION_TEXT_SCHEMA,
   },
+  'ironic-cr': {
+    value: 'FILE',
+    description:
+      "be the Ironic of this file: an object of kind Ironic, as Metal3's operator of standalone Ironics takes it, and its Secrets; options of the command line win",
+    schema: OPTION_TEXT_SCHEMA,
+  },
   hosts: {
     value: 'PATH',
     description: 'BareMetalHosts with their Secrets to reconcile: a YAML file or a folder of files',
@@ -53,6 +59,11 @@ export const UP_SHAPES = {
     description:
       "operators of ironstage that work on the objects of --kube-api: bmo, or none where BareMetal Operator's own binary does it (default: bmo)",
     schema: { type: 'string', enum: [...ACTOR_WORDS] },
+  },
+  hostclaims: {
+    description:
+      'give HostClaims a host, as BareMetal Operator does with its flag -hostclaims (default: they are only kept)',
+    schema: FLAG,
   },
   clock: {
     value: 'MODE',

@@ -12,6 +12,7 @@ import {
 } from '../../../../base/kubernetes/index.js'
 import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
 import { applyRelease } from './apply-release.js'
+import { HEEDS_UPGRADEABLE } from './cluster-version-behaviours.js'
 import { loadPayload, type DesiredUpdate, type LoadedPayload, type LoadRefusal } from './load-payload.js'
 import { readVersion } from './release-version.js'
 import {
@@ -19,6 +20,7 @@ import {
   withAcceptance,
   withProgress,
   withRelease,
+  withUpgradeable,
   withValidity,
   type VersionStatus,
 } from './version-status.js'
@@ -72,14 +74,21 @@ class ClusterVersionController implements ResourceController {
     const wanted = desiredUpdate(cluster)
     const problem = typeof wanted === 'string' ? wanted : undefined
     const observed = {
-      ...withValidity(before, problem, clock),
+      ...withValidity(await this.#upgradeability(before), problem, clock),
       observedGeneration: cluster.metadata.generation,
     }
     const update = typeof wanted === 'object' ? wanted : currentUpdate(before, release)
-    const loaded = await this.#load(update, cluster, signal)
+    const loaded = await this.#load(update, { ...cluster, status: observed }, signal)
     return 'payload' in loaded
       ? this.#accept(update, loaded.payload, { cluster, observed })
       : this.#refuse(update, loaded, { cluster, observed })
+  }
+
+  /** The status with what operators say about upgrades, which only today's operator asks them. */
+  async #upgradeability(status: VersionStatus): Promise<VersionStatus> {
+    const { kube, clock, behaviours } = this.#parts
+    if (!behaviours.has(HEEDS_UPGRADEABLE)) return status
+    return withUpgradeable(status, (await kube.list('ClusterOperator')).items, clock)
   }
 
   /** Pulls a payload and checks it; the payload that is applied already is neither pulled nor checked again. */

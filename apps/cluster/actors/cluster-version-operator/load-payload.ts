@@ -1,8 +1,8 @@
 import type { ClusterVersion, Behaviours } from '../../../../base/kubernetes/index.js'
 import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
 import { errorChain } from '../../../../base/runtime/index.js'
-import { REFUSES_DOWNGRADES, VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
-import { blockedBy, rollbackProblem } from './upgrade-preconditions.js'
+import { VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
+import { blockedBy, failedPreconditions } from './upgrade-preconditions.js'
 
 /** The release that a cluster is asked for. */
 export interface DesiredUpdate {
@@ -54,8 +54,7 @@ export async function loadPayload(
     const failure = `release image version ${version} does not match the expected upstream version ${update.version}`
     return failed('VerifyPayloadVersion', 'Verifying payload', failure)
   }
-  const problem = behaviours.has(REFUSES_DOWNGRADES) ? rollbackProblem(cluster, version) : undefined
-  const blocked = blockedBy(problem, force)
+  const blocked = blockedBy(failedPreconditions(cluster, version, behaviours), force)
   return blocked === undefined
     ? { payload }
     : {

@@ -1,7 +1,9 @@
 import type { Clock } from '../../../../base/runtime/index.js'
 import {
+  conditionOf,
   kubeTime,
   withConditions,
+  type ClusterOperator,
   type ConditionChange,
   type ClusterVersion,
 } from '../../../../base/kubernetes/index.js'
@@ -44,6 +46,31 @@ export const withValidity = (status: VersionStatus, problem: string | undefined,
         reason: 'InvalidClusterVersion',
         message: `The cluster version is invalid: ${problem}`,
       })
+
+/**
+ * Says that the cluster is to have no other minor release, while one of its operators says so; else nothing
+ * (cluster-version-operator 6e71933 pkg/cvo/status.go setUpgradeableCondition, pkg/risk/upgradeable). Names of operators have
+ * dashes, so none of them can be a reason.
+ */
+export function withUpgradeable(
+  status: VersionStatus,
+  operators: readonly ClusterOperator[],
+  clock: Clock,
+): VersionStatus {
+  const messages = operators.flatMap(({ status: own }) => {
+    const upgradeable = conditionOf(own?.conditions, 'Upgradeable')
+    return upgradeable?.status === 'False' ? [upgradeable.message ?? ''] : []
+  })
+  const [first] = messages
+  if (first === undefined) return withoutCondition(status, 'Upgradeable')
+  const several = 'Cluster should not be upgraded between minor or major versions for multiple reasons:'
+  return withStatusConditions(status, clock, {
+    type: 'Upgradeable',
+    status: 'False',
+    reason: messages.length === 1 ? 'RiskNameNotCompatibleWithReasonProperty' : 'MultipleReasons',
+    message: messages.length === 1 ? first : [several, ...messages].join('\n* '),
+  })
+}
 
 /** Says that a release was accepted, or at which step it was not. */
 export const withAcceptance = (

@@ -2,71 +2,131 @@ import type { Behaviour } from '../../../../base/kubernetes/index.js'
 
 export const RESPECTS_MAX_UNAVAILABLE: Behaviour = {
   name: 'mco/respects-max-unavailable',
-  story: 'one-node-at-a-time',
+  stories: { today: 'one-node-at-a-time', document: 'one-node-at-a-time' },
   says: 'all nodes of a pool reboot at once: the control plane loses quorum, and workloads have nowhere to run',
+  source: 'machine-config-operator 7ff337a pkg/controller/node/node_controller.go getCandidateMachines',
 }
 export const HONOURS_PAUSE: Behaviour = {
   name: 'mco/honours-paused-pools',
-  story: 'paused-pool',
+  stories: { today: 'paused-pool', document: 'paused-pool' },
   says: 'nodes of a paused pool reboot during the work that the administrator paused them for',
+  source: 'machine-config-operator 7ff337a pkg/controller/node/node_controller.go syncMachineConfigPool',
 }
 export const DRAINS_NODES: Behaviour = {
   name: 'mco/drains-nodes',
-  story: 'one-node-at-a-time',
+  stories: { today: 'one-node-at-a-time', document: 'one-node-at-a-time' },
   says: 'a node reboots under its workloads and interrupts them',
+  source: 'machine-config-operator 7ff337a pkg/controller/drain/drain_controller.go',
 }
 export const DETECTS_DRIFT: Behaviour = {
   name: 'mco/detects-config-drift',
-  story: 'config-drift',
+  stories: { today: 'config-drift', document: 'config-drift' },
   says: 'a manually changed file goes unnoticed until an update overwrites it, or fails because of it',
+  source: 'machine-config-operator 7ff337a pkg/daemon/on_disk_validation.go',
 }
 export const RETRIES_PULLS: Behaviour = {
   name: 'mco/retries-pulls',
-  story: 'registry-away',
+  stories: { today: 'registry-away', document: 'registry-away' },
   says: 'a registry failure of a minute leaves the node on its old release forever',
+  source: 'machine-config-operator 7ff337a pkg/daemon/update.go',
 }
 export const VALIDATES_AFTER_REBOOT: Behaviour = {
   name: 'mco/validates-after-reboot',
-  story: 'full-boot-partition',
+  stories: { today: 'full-boot-partition', document: 'full-boot-partition' },
   says: 'a node that booted its old system again counts as updated and keeps its old bugs',
+  source: 'machine-config-operator 7ff337a pkg/daemon/daemon.go validateOnDiskStateImpl',
 }
 export const ENCAPSULATES_CONFIG: Behaviour = {
   name: 'mco/serves-the-node-image',
-  story: 'base-image',
+  stories: { today: 'base-image', document: 'base-image' },
   says: 'a new machine keeps running the base image: it has no kubelet and never joins the cluster',
+  source: 'machine-config-operator 7ff337a pkg/server/server.go',
 }
 export const NEGOTIATES_IGNITION: Behaviour = {
   name: 'mco/translates-ignition',
-  story: 'pinned-machine-sets',
+  stories: { today: 'legacy-cluster', document: 'pinned-machine-sets' },
   says: 'a machine with an older boot image gets a config version that it cannot read, and ends in the emergency shell',
+  source: 'machine-config-operator 7ff337a pkg/server/api.go',
 }
 export const WAITS_FOR_POOLS: Behaviour = {
   name: 'mco/waits-for-required-pools',
-  story: 'failed-pull',
+  stories: { today: 'failed-pull', document: 'failed-pull' },
   says: 'the operator reports the release while the control plane still runs the old one: the upgrade completes too early',
+  source: 'machine-config-operator 7ff337a pkg/operator/sync.go syncRequiredMachineConfigPools',
 }
 export const UPDATES_BOOT_IMAGES: Behaviour = {
   name: 'mco/updates-boot-images',
-  story: 'reprovision',
+  stories: { document: 'reprovision' },
   says: 'new machines are always installed from the image of the first release: each scale-up pulls and boots twice',
+  source: 'design document 001',
+  document: '001',
 }
 export const WITHHOLDS_BOOT_IMAGES: Behaviour = {
   name: 'mco/withholds-boot-images',
-  story: 'boot-image-withheld',
+  stories: { document: 'boot-image-withheld' },
   says: 'a machine added during the upgrade is newer than the cluster that it joins',
+  source: 'design document 001',
+  document: '001',
 }
 export const REFUSES_OLDER_BOOT_IMAGES: Behaviour = {
   name: 'mco/refuses-older-boot-images',
-  story: 'downgrade',
+  stories: { document: 'downgrade' },
   says: 'new machines are installed from an image older than the first release: updates from it are untested',
+  source: 'design document 001',
+  document: '001',
 }
 export const KEEPS_PINNED: Behaviour = {
   name: 'mco/keeps-pinned-boot-images',
-  story: 'pinned-machine-sets',
+  stories: { document: 'pinned-machine-sets' },
   says: 'pinned machine sets, and those that install a QCOW2 image, get an image that their hosts may not boot',
+  source: 'design document 000',
+  document: '000',
 }
 export const NAMES_SKEW: Behaviour = {
   name: 'mco/names-boot-image-skew',
-  story: 'skew',
+  stories: { document: 'skew' },
   says: 'two sources of the boot image differ, and no condition shows which one new machines use',
+  source: 'design document 004',
+  document: '004',
+}
+export const STREAMS_BY_POOL: Behaviour = {
+  name: 'mco/runs-the-stream-of-the-pool',
+  stories: { today: 'pool-stream' },
+  says: 'all nodes run the default stream: no pool can go to RHEL 10 before the others',
+  source: 'machine-config-operator 7ff337a pkg/controller/common/helpers.go GetEffectiveOSImageStreamName',
+}
+export const KEEPS_INSTALLED_STREAM: Behaviour = {
+  name: 'mco/keeps-the-installed-stream',
+  stories: { today: 'stream-of-an-upgraded-cluster' },
+  says: 'the upgrade to a release whose default is RHEL 10 changes the operating system of every node',
+  source: 'machine-config-operator 7ff337a pkg/osimagestream/streams.go GetBuiltinDefaultStreamName',
+}
+export const REFUSES_RUNC: Behaviour = {
+  name: 'mco/refuses-runc-on-rhel-10',
+  stories: { today: 'runc' },
+  says: 'nodes boot RHEL 10, which has no runc: none of their containers starts',
+  source:
+    'machine-config-operator 7ff337a pkg/controller/render/render_controller.go validateNoRuncOnRHEL10FromOSImageStream',
+}
+export const SKIPS_BARE_METAL: Behaviour = {
+  name: 'mco/skips-bare-metal',
+  stories: { today: 'pinned-machine-sets' },
+  says: 'machine sets that name an image of their own get that of the release, which their hosts may not boot',
+  source: 'machine-config-operator 7ff337a pkg/controller/bootimage/platform_helpers.go checkMachineSet',
+  since: '4.16',
+}
+export const ENFORCES_SKEW: Behaviour = {
+  name: 'mco/enforces-boot-image-skew',
+  stories: { today: 'legacy-cluster' },
+  says: 'a cluster goes on to releases whose nodes cannot be installed from its boot images any more',
+  source: 'machine-config-operator 7ff337a pkg/operator/sync.go syncBootImageSkewEnforcementStatus, status.go',
+  since: '4.22',
+}
+export const REFUSES_MANAGED_IMAGES: Behaviour = {
+  name: 'mco/refuses-managed-boot-images',
+  stories: { today: 'managed-boot-images' },
+  says: 'an administrator believes that the boot images of the cluster are managed, and nothing manages them',
+  source:
+    'machine-config-operator 7ff337a manifests/machineconfigcontroller/update-bootimages-validatingadmissionpolicy.yaml',
+  since: '4.16',
 }

@@ -42,3 +42,5 @@ export const SYSTEMD = '/etc/systemd/system'
 export const OS_IMAGE = { name: 'machine-config-osimageurl', namespace: MACHINE_CONFIG_NAMESPACE }
 export const BOOT_IMAGES = { name: 'coreos-bootimages', namespace: MACHINE_CONFIG_NAMESPACE }
 export const CLUSTER_OPERATOR = { name: 'machine-config' }
+/** The MachineConfiguration with the operator's settings. */
+export const OWN_SETTINGS = { name: 'cluster' }

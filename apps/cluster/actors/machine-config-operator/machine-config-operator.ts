@@ -2,9 +2,12 @@ import { openInScope } from '../../../../base/runtime/index.js'
 import type { ContainerPuller } from '../../site/site-releases.js'
 import { type ActorParts, runController } from '../../../../base/kubernetes/index.js'
 import { BootImageController } from './boot-images/boot-image-controller.js'
+import { PlatformBootImages } from './boot-images/platform-boot-images.js'
+import { SkewController } from './boot-images/skew-controller.js'
 import { DrainController } from './drain.js'
 import { ConfigOperator } from './config-operator.js'
 import { PoolController } from './pools.js'
+import { StreamController } from './streams/stream-controller.js'
 import { serveConfigs, type ConfigServer } from './config-server.js'
 
 export interface MachineConfigOperatorParts extends ActorParts {
@@ -24,7 +27,9 @@ export function runMachineConfigOperator(
       new ConfigOperator(parts, server.url),
       new PoolController(parts),
       new DrainController(parts),
-      new BootImageController(parts),
+      ...(parts.behaviours.as === 'today'
+        ? [new PlatformBootImages(parts), new SkewController(parts), new StreamController(parts)]
+        : [new BootImageController(parts)]),
     ]
     for (const controller of controllers) scope.use(runController(controller, parts))
     return { server, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }

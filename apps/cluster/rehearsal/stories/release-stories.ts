@@ -14,3 +14,10 @@ export const BEFORE = {
 const BASE_IMAGE = '9.6.20250826.1'
 export const NODE_A = { version: '4.19.0', coreos: '9.6.20250902.0', base: BASE_IMAGE } satisfies ScenarioRelease
 export const NODE_B = { version: '4.20.0', coreos: '9.6.20251015.1', base: BASE_IMAGE } satisfies ScenarioRelease
+/** The last release before the streams, and the first with them. */
+export const BEFORE_STREAMS = { version: '4.22.0', coreos: '9.8.20260521-0' } satisfies ScenarioRelease
+export const TWO_STREAMS = {
+  version: '5.0.0',
+  coreos: '9.8.20260820-0',
+  streams: { 'rhel-10': '10.2.20260820-0' },
+} satisfies ScenarioRelease

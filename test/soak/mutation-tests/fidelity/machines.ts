@@ -676,8 +676,8 @@ export const STREAM_MUTANTS = fidelityMutants('streams', [
     row: 'On x86_64 `copy-metal` makes links for aarch64',
     does: 'makes links for aarch64 too',
     file: 'coreos/machine-os/copy-metal.ts',
-    from: "? ['', `_${architecture}`] : [`_${iso.architecture}`])",
-    to: "? ['', `_${architecture}`, '_aarch64'] : [`_${iso.architecture}`])",
+    from: "['', `_${iso.architecture}`]",
+    to: "['', `_${iso.architecture}`, '_aarch64']",
   },
   {
     row: 'podman, skopeo and oc run the credential helpers',
