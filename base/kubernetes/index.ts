@@ -37,6 +37,7 @@ export type {
   HostFirmwareSettings,
   HostImageSpec,
   PreprovisioningImage,
+  Provisioning,
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
 export { definitionsIn, installDefinitions } from './crds/read-definitions.js'

@@ -7,6 +7,7 @@ import {
   type Deployment,
   type PodContainer,
   type ClusterOperator,
+  type Provisioning,
   type Condition,
   type ActorParts,
   runController,
@@ -106,7 +107,17 @@ interface Images {
   imageCustomizationController?: string
   machineOSImages?: string
   baremetalIpaDownloader?: string
+  /** `spec.bootIsoSource` of the Provisioning, which is no image (provisioning/baremetal_config.go getBootIsoSource). */
+  bootIsoSource?: string
 }
+
+const withIsoSource = (images: Images, { spec }: Provisioning): Images => ({
+  ...images,
+  ...defined({ bootIsoSource: spec.bootIsoSource }),
+})
+
+/** Variable of Ironic's container: `http` where BMCs read live ISOs at their origin. */
+export const BOOT_ISO_SOURCE = 'IRONIC_BOOT_ISO_SOURCE'
 
 /** Argument with which BareMetal Operator asks for an image for each host. */
 export const BUILDS_IMAGES = '-build-preprov-image'
@@ -165,7 +176,9 @@ class ProvisioningController implements ResourceController {
     if (provisioning.metadata.annotations?.['provisioning.metal3.io/paused'] !== undefined) return { again: minutes(1) }
     const named = imagesIn(images.data?.['images.json'])
     if (typeof named === 'string') return this.#report('InvalidConfiguration', named)
-    return this.#parts.behaviours.as === 'today' ? this.#applyAll(named, version) : this.#rollOut(named, version)
+    return this.#parts.behaviours.as === 'today'
+      ? this.#applyAll(withIsoSource(named, provisioning), version)
+      : this.#rollOut(named, version)
   }
 
   /** The release that its own pod belongs to; undefined before there is one. */
@@ -240,7 +253,11 @@ class ProvisioningController implements ResourceController {
     const operator = await ensureClusterOperator(this.#parts.kube, CLUSTER_OPERATOR)
     const known = operator.status?.versions[0]?.version
     if (known === version) return
-    await this.#report('SyncingResources', known === undefined ? 'Applying metal3 resources' : 'Operator upgraded', version)
+    await this.#report(
+      'SyncingResources',
+      known === undefined ? 'Applying metal3 resources' : 'Operator upgraded',
+      version,
+    )
   }
 
   async #reportState(applied: readonly Deployment[], version: string): Promise<ReconcileResult> {
@@ -311,12 +328,12 @@ class ProvisioningController implements ResourceController {
       announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'reports that it is degraded', because: message })
     else if (version !== undefined && status?.versions[0]?.version !== version)
       announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `reports ${version}`, because: message })
-    else if (reason === 'SyncingResources' && isNews)
+    else if (reason === 'SyncingResources' && isNews && behaviours.has(WAITS_FOR_ROLLOUT))
       announce({
         actor: CLUSTER_BAREMETAL_OPERATOR,
         does: 'waits',
         because: message,
-        ...defined({ document: behaviours.has(WAITS_FOR_ROLLOUT) ? WAITS_FOR_ROLLOUT.document : undefined }),
+        document: WAITS_FOR_ROLLOUT.document,
       })
   }
 }
@@ -330,6 +347,7 @@ interface WantedDeployment {
 /** The Deployments of metal3; releases before the live ISO have no image service. */
 function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalOperatorParts) {
   const { imageCustomizationController, machineOSImages, baremetalIpaDownloader, baremetalIronicAgent = '' } = images
+  const { bootIsoSource: isoSource } = images
   const variables = (all: Record<string, string>) => Object.entries(all).map(([name, value]) => ({ name, value }))
   const init =
     machineOSImages === undefined
@@ -351,7 +369,11 @@ function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalO
   const others = [
     deployment(
       DEPLOYMENTS.ironic,
-      { name: CONTAINERS.ironic, image: images.baremetalIronic },
+      {
+        name: CONTAINERS.ironic,
+        image: images.baremetalIronic,
+        ...defined({ env: isoSource === undefined ? undefined : variables({ [BOOT_ISO_SOURCE]: isoSource }) }),
+      },
       { initContainers: [init] },
     ),
     deployment(

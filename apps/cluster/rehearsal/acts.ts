@@ -2,7 +2,15 @@ import { defined } from '../../../base/runtime/index.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
 import { connectHosts, namedBootImage, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
-import { askIronicToClean, askToManage, clearBootImages, correctPasswords, fillBoot, giveNetworks, setPaused } from './site-events.js'
+import {
+  askIronicToClean,
+  askToManage,
+  clearBootImages,
+  correctPasswords,
+  fillBoot,
+  giveNetworks,
+  setPaused,
+} from './site-events.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
 
@@ -41,6 +49,8 @@ function actOf(step: ActStep): Act<ActStep> {
   if (name === undefined) throw new Error(`a step without an act: ${JSON.stringify(step)}`)
   return ACTS[name] as Act<never> as Act<ActStep>
 }
+
+const INSPECT_ANNOTATION = 'inspect.metal3.io'
 
 /** Steps by name. The first name that a step has counts: new hosts may have a password and a network too. */
 const ACTS: Acts = {
@@ -151,6 +161,16 @@ const ACTS: Acts = {
   reprovision: {
     says: ({ reprovision }) => `reinstalls the ${reprovision}`,
     perform: async ({ reprovision }, cluster) => reinstall(reprovision, cluster),
+  },
+
+  inspect: {
+    says: ({ inspect }) => `asks for an inspection of the ${inspect}`,
+    perform: async ({ inspect }, cluster) => {
+      const metadata = { annotations: { [INSPECT_ANNOTATION]: '' } }
+      for (const { name } of await cluster.group(inspect))
+        await cluster.kube.patch('BareMetalHost', { name, namespace: MACHINE_API_NAMESPACE }, { metadata })
+      return {}
+    },
   },
 
   bootstrap: {

@@ -177,7 +177,9 @@ const CHECKS: ExpectationChecks = {
   bootImageOf: async (expectation, cluster) => {
     const wanted = expectation.is === NO_BOOT_IMAGE ? undefined : cluster.release(expectation.is)
     const sets = (await cluster.kube.list('MachineSet')).items
-    const expects = wanted ? `machine sets install the boot image of ${wanted.version}` : 'machine sets name no boot image'
+    const expects = wanted
+      ? `machine sets install the boot image of ${wanted.version}`
+      : 'machine sets name no boot image'
     const urls = sets.map(({ spec }) => spec.template.spec.providerSpec.value?.image?.url ?? '')
     const other = urls.find((url) => url !== (wanted?.bootImage ?? ''))
     if (other === undefined) return { expects }
@@ -235,10 +237,23 @@ const CHECKS: ExpectationChecks = {
     return isSo ? { expects } : { expects, found: isUpgradeable ? sentences.true : `${sentences.false}: ${message}` }
   },
 
+  operator: async (expectation, cluster) => {
+    const { operator: name, is } = expectation
+    const found = await cluster.kube.find('ClusterOperator', { name })
+    const degraded = conditionOf(found?.status?.conditions, 'Degraded')
+    const state = degraded?.status === 'True' ? 'degraded' : 'healthy'
+    const { message = '' } = degraded ?? {}
+    const expects = `operator ${name} is ${is}${because(expectation)}`
+    if (found && state === is && message.includes(expectation.because ?? '')) return { expects }
+    return { expects, found: found ? `it is ${state}${message === '' ? '' : `: ${message}`}` : 'there is none' }
+  },
+
   rollOuts: ({ rollOuts }, cluster) => {
     const found = cluster.noticesOfUpgrade.flatMap(({ does }) => /^rolls out (\S+)/.exec(does)?.[1] ?? [])
     const expects =
-      rollOuts.length === 0 ? 'nothing of metal3 is rolled out' : `metal3 is rolled out in this order: ${rollOuts.join(', ')}`
+      rollOuts.length === 0
+        ? 'nothing of metal3 is rolled out'
+        : `metal3 is rolled out in this order: ${rollOuts.join(', ')}`
     if (JSON.stringify(found) === JSON.stringify(rollOuts)) return { expects }
     return { expects, found: found.length === 0 ? 'nothing was rolled out' : `it was ${found.join(', ')}` }
   },

@@ -13,7 +13,7 @@ import {
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../../machine/index.js'
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
-import { defined, withClockHeld, makeFolder, UserError, type Clock } from '../../../base/runtime/index.js'
+import { defined, minutes, withClockHeld, makeFolder, UserError, type Clock } from '../../../base/runtime/index.js'
 import { makeRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioDamage, ScenarioRelease } from './scenario.js'
@@ -114,6 +114,7 @@ export async function prepareRelease(
   )
   if (isMirrored) mirrorRelease(made, nodeImage, site)
   damageRelease(wanted, made, nodeImage, site)
+  if (wanted.slow !== undefined) slowImageService(made, site)
   const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : live
   return { version, coreos, live, deployImage, installs, bootImage, sha256, method, agentImage, nodeImage, made }
 }
@@ -134,6 +135,13 @@ async function carriedImage(
 function mirrorRelease({ image, components }: SiteRelease, nodeImage: string, { registry }: Site): void {
   for (const pullspec of [image, nodeImage, ...Object.values(components)]) registry.mirror(pullspec)
 }
+
+function slowImageService({ version, components }: SiteRelease, { registry }: Site): void {
+  const image = components['imageCustomizationController']
+  if (image !== undefined) registry.publish(image, { release: version, pullTime: SLOW_PULL })
+}
+
+const SLOW_PULL = minutes(2)
 
 /** Components by the names of their damages. */
 const DAMAGED_COMPONENTS: Readonly<Record<Exclude<ScenarioDamage, 'node-image'>, string>> = {

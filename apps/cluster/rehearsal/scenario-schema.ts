@@ -6,7 +6,9 @@ const VERSION_SCHEMA = { type: 'string', pattern: '^[0-9][0-9A-Za-z.+-]*$' } as 
 const COUNT = { type: 'integer', minimum: 0, maximum: 50 } as const
 const INDEX_SCHEMA = { type: 'integer', minimum: 0 } as const
 const DURATION_SCHEMA = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?[smhd]$' } as const
-const WAITED_FOR = { enum: ['time', 'upgrade', 'spares', 'installations', 'nodes', 'pools', 'reboots'] } as const
+const WAITED_FOR = {
+  enum: ['time', 'upgrade', 'metal3', 'spares', 'installations', 'nodes', 'pools', 'reboots'],
+} as const
 const POOL = { enum: ['workers', 'control plane'] } as const
 const GROUP = { enum: ['spares', 'workers', 'control plane', 'nodes', 'bootstrap'] } as const
 
@@ -48,6 +50,12 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
   skew: keyed('skew', { type: 'array', items: SCENARIO_TEXT_SCHEMA }),
   skewMode: keyed('skewMode', { enum: ['Automatic', 'Manual', 'None'] }, { version: VERSION_SCHEMA }),
   upgradeable: keyed('upgradeable', { type: 'boolean' }, { because: SCENARIO_TEXT_SCHEMA }),
+  operator: keyed(
+    'operator',
+    SCENARIO_TEXT_SCHEMA,
+    { is: { enum: ['healthy', 'degraded'] }, because: SCENARIO_TEXT_SCHEMA },
+    ['is'],
+  ),
   rollOuts: keyed('rollOuts', { type: 'array', items: SCENARIO_TEXT_SCHEMA }),
   degraded: keyed('degraded', GROUP, { because: SCENARIO_TEXT_SCHEMA }),
   agent: keyed('agent', SCENARIO_TEXT_SCHEMA, { of: GROUP }, ['of']),
@@ -75,6 +83,7 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
     boots: { const: 'network' },
     network: { const: 'missing' },
   }),
+  inspect: keyed('inspect', GROUP),
   reprovision: keyed('reprovision', GROUP),
   bootImage: keyed('bootImage', SCENARIO_TEXT_SCHEMA),
   clear: keyed('clear', { const: 'boot images' }),
@@ -103,6 +112,7 @@ const RELEASE_SCHEMA = scenarioObjectSchema({
   family: { enum: ['rhcos', 'fcos'] },
   installs: { enum: ['coreos', 'qcow2'] },
   deployImage: { enum: ['coreos', 'old-ramdisk'] },
+  slow: { const: 'image-service' },
   damaged: { enum: ['node-image', 'image-service', 'ironic', 'baremetal-operator'] },
   iso: SCENARIO_TEXT_SCHEMA,
   metal: SCENARIO_TEXT_SCHEMA,
@@ -124,6 +134,7 @@ export const SCENARIO_SCHEMA = scenarioObjectSchema(
         workers: COUNT,
         spares: COUNT,
         pinned: { type: 'boolean' },
+        bootIsoSource: { enum: ['local', 'http'] },
       },
       ['release'],
     ),

@@ -24,6 +24,10 @@ export interface PodImage {
   payload?: ReleasePayload
   /** Only in machine-os-images: the folder on this host with its ISOs, their digests and the stream metadata. */
   folder?: string
+  /** Release that it was made for; an image that several releases have is of the last. */
+  release?: string
+  /** Time that its pull takes; default: that of any image. */
+  pullTime?: number
 }
 
 /** Pulls container images: of a site's own registry, or another that speaks the protocol. */
