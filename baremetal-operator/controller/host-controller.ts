@@ -152,8 +152,8 @@ export class HostController implements ResourceController {
       random,
       behaviours,
       settings: this.#settings,
-      event: (does, because) =>
-        announce({ actor: BAREMETAL_OPERATOR, does, ...defined({ because: because || undefined }) }),
+      event: (does, because, document) =>
+        announce({ actor: BAREMETAL_OPERATOR, does, ...defined({ because: because || undefined, document }) }),
       onAsk: (verb) => void this.asked.push(verb),
     }
   }

@@ -71,7 +71,7 @@ export interface StageOptions {
   disks?: 'file' | 'described'
   /** Image cache, and options for downloads; by default each installation downloads its image. */
   imageCache?: ImageCacheRequest
-  /** What machines boot from in place of their network, which it is given. */
+  /** Replaces the network that machines boot from. */
   bootNetwork?: (network: BootNetwork) => BootNetwork
   /** Throws for a URL that machines do not reach when they boot from it or fetch an image. */
   allow?: (url: string) => void

@@ -195,6 +195,7 @@ export const REHEARSE_OPTIONS = [
   'list',
   'story',
   'operators-as',
+  'compare',
   'without',
   'seed',
   'json',

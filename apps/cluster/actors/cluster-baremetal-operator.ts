@@ -302,7 +302,14 @@ class ProvisioningController implements ResourceController {
     if (JSON.stringify(current.spec.template) === JSON.stringify(template)) return current
     if (name === DEPLOYMENTS.ironic && !behaviours.has(RESTARTS_IRONIC)) return current
     const because = `the release ${version} has another image`
-    announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `rolls out ${name} again`, because })
+    // As the document has it, the image service goes first.
+    const isEarly = name === DEPLOYMENTS.imageService && behaviours.has(IMAGE_SERVICE_FIRST)
+    announce({
+      actor: CLUSTER_BAREMETAL_OPERATOR,
+      does: `rolls out ${name} again`,
+      because,
+      ...defined({ document: isEarly ? IMAGE_SERVICE_FIRST.document : undefined }),
+    })
     return kube.update<'Deployment'>({
       ...current,
       metadata: { ...current.metadata, annotations: { ...current.metadata.annotations, ...annotations } },

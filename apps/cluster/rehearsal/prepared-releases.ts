@@ -81,19 +81,12 @@ export async function prepareRelease(
     inDiskImages: base === undefined,
   })
   const sha256 = sha256Hex(file.bytes)
-  const small = smallStream({
-    stream: `${system}-${version}`,
+  const small = streamOf({
+    name: `${system}-${version}`,
     version: wanted.installerStream ?? installs,
-    baseUrl: new URL('.', bootImage).href,
-    modified: new Date(clock.now()).toISOString(),
-    generator: 'ironstage',
-    architectures: {
-      [ARCHITECTURE]: {
-        packing: 'gz',
-        metal: { name: path.split('/').at(-1)!, sha256 },
-        ...liveDigests(system, live),
-      },
-    },
+    disk: { url: bootImage, sha256 },
+    live: liveDigests(system, live),
+    clock,
   })
   const stream = own ? withFilesOf(own.stream, small) : small
   const agentImage =
@@ -154,6 +147,26 @@ function damageRelease({ damaged }: ScenarioRelease, made: SiteRelease, nodeImag
   if (damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
   const component = damaged === undefined || damaged === 'node-image' ? undefined : DAMAGED_COMPONENTS[damaged]
   if (component !== undefined) site.registry.lose(made.components[component] ?? '')
+}
+
+/** Stream metadata of the installer with one disk image. */
+const streamOf = (wanted: {
+  name: string
+  version: string
+  disk: { url: string; sha256: string }
+  live: ReturnType<typeof liveDigests>
+  clock: Clock
+}): StreamMetadata => {
+  const { name, version, disk, live, clock } = wanted
+  const metal = { name: disk.url.split('/').at(-1)!, sha256: disk.sha256 }
+  return smallStream({
+    stream: name,
+    version,
+    baseUrl: new URL('.', disk.url).href,
+    modified: new Date(clock.now()).toISOString(),
+    generator: 'ironstage',
+    architectures: { [ARCHITECTURE]: { packing: 'gz', metal, ...live } },
+  })
 }
 
 /** The disk image that machines are installed from, as the method takes it. */

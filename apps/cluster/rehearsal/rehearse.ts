@@ -47,7 +47,7 @@ class StoryRun {
   constructor(scenario: Scenario, options: RehearseOptions) {
     this.#scenario = scenario
     this.#options = options
-    this.#as = options.as ?? scenario.as ?? 'document'
+    this.#as = options.as ?? scenario.as ?? 'today'
   }
 
   async play(): Promise<StoryEnd> {

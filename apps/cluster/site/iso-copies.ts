@@ -15,11 +15,16 @@ export class IsoCopies {
     return { ...network, open: async (url, options) => this.#copies.get(url) ?? network.open(url, options) }
   }
 
-  /** @param network where the originals are */
+  /**
+   * Copies images; one that is not served any more has no copy.
+   *
+   * @param network where the originals are
+   */
   async keep(urls: readonly string[], network: BootNetwork): Promise<void> {
+    const { signal } = new AbortController()
     for (const url of urls) {
-      const source = await network.open(url, { signal: new AbortController().signal })
-      this.#copies.set(url, bytesSource(await source.read(0, source.size)))
+      const source = await network.open(url, { signal }).catch(() => undefined)
+      if (source) this.#copies.set(url, bytesSource(await source.read(0, source.size)))
     }
   }
 

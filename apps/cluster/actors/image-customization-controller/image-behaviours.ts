@@ -9,7 +9,7 @@ export const EMBEDS_THE_AGENT: Behaviour = {
 }
 export const REMAKES_IMAGES: Behaviour = {
   name: 'icc/remakes-images',
-  stories: { today: 'agent-container', document: 'agent-container' },
+  stories: { today: 'ironic-after-images', document: 'agent-container' },
   says: 'images keep the URLs of the old image service: no host can boot its deploy image',
   source: 'image-customization-controller eacc65f pkg/imagehandler/imagehandler.go',
   since: '4.10',

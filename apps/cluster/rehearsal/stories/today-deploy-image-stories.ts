@@ -113,7 +113,7 @@ export const TODAY_DEPLOY_IMAGE_STORIES: readonly Scenario[] = [
       { wait: 'time', within: '25m' },
       { expect: { state: 'inspecting', of: 'spares' } },
       { expect: { error: 'none', of: 'spares' } },
-      { wait: 'time', within: '10m' },
+      { wait: 'time', within: '7m' },
       { expect: { error: 'Timeout reached while inspecting', of: 'spares' } },
       { wait: 'spares', within: '2h' },
       { expect: { state: 'available', of: 'spares' } },
