@@ -58,7 +58,7 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
   ),
   rollOuts: keyed('rollOuts', { type: 'array', items: SCENARIO_TEXT_SCHEMA }),
   degraded: keyed('degraded', GROUP, { because: SCENARIO_TEXT_SCHEMA }),
-  agent: keyed('agent', SCENARIO_TEXT_SCHEMA, { of: GROUP }, ['of']),
+  agent: keyed('agent', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   error: keyed('error', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   ironic: keyed('ironic', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   network: keyed('network', { const: 'own' }, groupProperties, ['of']),

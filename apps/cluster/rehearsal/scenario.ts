@@ -169,7 +169,7 @@ export type Expectation =
   /** The Deployments of metal3 that were rolled out since the last upgrade was asked for, in this order. */
   | { rollOuts: readonly string[] }
   | { degraded: HostGroup; because?: string }
-  | { agent: string; of: HostGroup }
+  | { agent: string; of: HostGroup; index?: number }
   /** The error that hosts show. */
   | { error: string; of: HostGroup; index?: number }
   /** The state of nodes by Ironic's account: `active`. */

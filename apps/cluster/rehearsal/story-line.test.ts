@@ -9,6 +9,7 @@ test('no line is wider than the terminal', () => {
     {
       ...common,
       event: 'begin',
+      as: 'document',
       title: 'The deploy image follows the release, and hosts that wait are rebooted',
       document: '000',
       without: [],
