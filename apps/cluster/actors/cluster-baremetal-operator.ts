@@ -39,7 +39,7 @@ export const COPIES_THE_ISO: Behaviour = {
   name: 'cbo/copies-the-iso-of-the-release',
   stories: { today: 'deploy-image', document: 'deploy-image' },
   says: 'the image service restarts with the ISO of the first release: no newer deploy image ever reaches a host',
-  source: 'cluster-baremetal-operator 4ecb36c provisioning/image_customization.go',
+  source: 'cluster-baremetal-operator 4ecb36c provisioning/image_customization.go EnsureImageCustomizationDeployment',
   since: '4.10',
 }
 export const WAITS_FOR_ROLLOUT: Behaviour = {
