@@ -135,7 +135,7 @@ export async function up(
 }
 
 /** Options that are of BareMetalHosts, and of the API that has them. */
-const CLUSTER_OPTIONS = ['hosts', 'watch', 'kube-api', 'kube-token', 'kube-crds', 'actors'] as const
+const CLUSTER_OPTIONS = ['hosts', 'watch', 'kube-api', 'kube-token', 'kube-crds', 'actors', 'operators-as'] as const
 
 /** Loads hosts and their API where an option asks for them. */
 async function clusterOf(options: UpOptions): Promise<UpCluster | undefined> {
