@@ -51,6 +51,7 @@ export type {
 } from './kinds/metal3-kinds.js'
 export { definitionsIn, installDefinitions } from './crds/read-definitions.js'
 export { goPattern } from './crds/go-pattern.js'
+export { jsonPathOf, valuesAt } from './crds/json-path.js'
 export { completeValue } from './crds/complete-value.js'
 export { fieldPathText, pruneValue } from './crds/prune-value.js'
 export { CRD_COMPILER_OPTIONS, METAL3_CRDS } from './crds/crd-schemas.js'

@@ -4,6 +4,7 @@ import {
   isMilestone,
   readOwnRelease,
   readScenario,
+  readScenarioManifests,
   rehearse,
   STORIES,
   storiesOf,
@@ -105,8 +106,10 @@ async function scenarioNamed(
   const known = builtInStory(name, readEra(options['operators-as']))
   if (known) return known
   try {
-    const file = readScenario(name, await readNamedText(name))
-    return await withOwnReleases(file, async (release) =>
+    const text = await readNamedText(name)
+    const file = readScenario(name, text)
+    const manifests = await readScenarioManifests(name, text, file)
+    return await withOwnReleases({ ...file, manifests }, async (release) =>
       readOwnRelease(await readImageOptions(options, environment), release),
     )
   } catch (cause) {

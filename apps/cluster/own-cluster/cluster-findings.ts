@@ -1,8 +1,15 @@
 import { countText } from '../../../base/runtime/index.js'
 import { isOlder, isSameMinor } from '../actors/cluster-version-operator/release-version.js'
-import { SKEW_ENFORCED_SINCE, skewEnforcement, skewMessage } from './boot-image-skew.js'
+import { skewEnforcement, skewProblem } from '../actors/machine-config-operator/boot-images/boot-image-skew.js'
 import type { ClusterMember, ClusterPool, OwnCluster } from './own-cluster.js'
-import type { OwnClusterOperator, OwnCondition, OwnHost, OwnMachine } from './own-objects.js'
+import type {
+  OwnClusterOperator,
+  OwnCondition,
+  OwnHost,
+  OwnMachine,
+  OwnMachineSet,
+  SkewEnforcement,
+} from './own-objects.js'
 import { skippedMinors } from './release-names.js'
 
 /** Something about a cluster that its upgrade meets. */
@@ -44,6 +51,7 @@ export function clusterFindings(input: FindingsInput): ClusterFinding[] {
     ...cluster.members.flatMap((member) => nodeFindings(member, cluster)),
     ...objects.BareMetalHost.flatMap((host) => hostFindings(host, cluster)),
     ...objects.Machine.flatMap(machineFindings),
+    ...objects.MachineSet.flatMap((set) => setFindings(set, objects.Machine)),
   ]
 }
 
@@ -114,31 +122,42 @@ function operatorFindings(
   return found
 }
 
+/** The release from which machine-config refuses upgrades with old boot images: its gate is on by default. */
+const SKEW_ENFORCED_SINCE = '4.22.0'
+
 function skewFindings({ cluster, to }: FindingsInput): ClusterFinding[] {
-  const { objects } = cluster.folder
-  const enforcement = skewEnforcement({
-    platform: cluster.platform,
-    isSingleNode: cluster.isSingleNode,
-    installed: cluster.installed,
-    provisioning: objects.Provisioning[0],
-    configuration: objects.MachineConfiguration[0],
-  })
-  const message = skewMessage(enforcement)
-  if (message === undefined) return []
-  const isLegacy = (objects.Provisioning[0]?.spec?.provisioningOSDownloadURL ?? '') !== ''
+  const problem = skewProblem(enforcementOf(cluster), cluster.version)
+  if (problem === undefined) return []
+  const isLegacy = hasOldImage(cluster)
   const subject = isLegacy ? 'Provisioning provisioning-configuration' : 'MachineConfiguration cluster'
   const cause = isLegacy ? 'names an old boot image (provisioningOSDownloadURL)' : 'counts boot images as too old'
   const isEnforced = !isOlder(cluster.version, SKEW_ENFORCED_SINCE)
   if (isEnforced && !isSameMinor(cluster.version, to))
-    return [{ effect: 'blocks', subject, says: `${cause}, so machine-config is not upgradeable: ${message}` }]
+    return [{ effect: 'blocks', subject, says: `${cause}, so machine-config is not upgradeable: ${problem}` }]
   const since = isEnforced ? cluster.version : isOlder(to, SKEW_ENFORCED_SINCE) ? SKEW_ENFORCED_SINCE : to
   return [
     {
       effect: 'blocks later',
       subject,
-      says: `${cause}: from ${since} on machine-config is not upgradeable: ${message}`,
+      says: `${cause}: from ${since} on machine-config is not upgradeable: ${problem}`,
     },
   ]
+}
+
+/** True if the Provisioning names a disk image, as in a cluster that was installed by 4.9 or before. */
+const hasOldImage = ({ folder }: OwnCluster): boolean =>
+  (folder.objects.Provisioning[0]?.spec?.provisioningOSDownloadURL ?? '') !== ''
+
+/** Findings of the operator, or those that it would have on bare metal; undefined for other platforms. */
+function enforcementOf(cluster: OwnCluster): SkewEnforcement | undefined {
+  const { folder, platform, installed } = cluster
+  const [configuration] = folder.objects.MachineConfiguration
+  const known = configuration?.status?.bootImageSkewEnforcementStatus
+  if (known || platform !== 'BareMetal') return known
+  const spec = { managementState: 'Managed' as const, ...configuration?.spec }
+  const topology = cluster.isSingleNode ? 'SingleReplica' : undefined
+  const isLegacy = hasOldImage(cluster) || folder.objects.Provisioning.length === 0
+  return skewEnforcement({ spec, platform, topology, isLegacy, installed })
 }
 
 function poolFindings(pool: ClusterPool, { cluster, to }: FindingsInput): ClusterFinding[] {
@@ -231,4 +250,15 @@ function machineFindings({ metadata, status }: OwnMachine): ClusterFinding[] {
   if (status?.phase !== 'Failed') return []
   const says = `has failed${status.errorMessage ? `: ${status.errorMessage}` : ''}; it is not tried again`
   return [{ effect: 'warns', subject: `Machine ${metadata.name}`, says }]
+}
+
+function setFindings({ metadata, spec }: OwnMachineSet, machines: readonly OwnMachine[]): ClusterFinding[] {
+  const { name } = metadata
+  const own = machines.filter((machine) =>
+    machine.metadata.ownerReferences?.some((owner) => owner.kind === 'MachineSet' && owner.name === name),
+  )
+  const wanted = spec.replicas ?? 1
+  if (wanted === own.length) return []
+  const says = `wants ${countText(wanted, 'machine')} and has ${own.length}: it is rehearsed with those that it has`
+  return [{ effect: 'warns', subject: `MachineSet ${name}`, says }]
 }

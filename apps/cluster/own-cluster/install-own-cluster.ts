@@ -1,7 +1,7 @@
 import { apiVersionOf, createIfAbsent, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
 import { defined } from '../../../base/runtime/index.js'
 import { REQUIRED_FOR_UPGRADE, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
-import { providerSpec, ROLE_LABEL } from '../rehearsal/installation.js'
+import { PROVISIONING, providerSpec, ROLE_LABEL, writePlatform } from '../rehearsal/installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
 import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
 import type { ClusterMember, OwnCluster } from './own-cluster.js'
@@ -19,10 +19,11 @@ import { waitForHosts } from './own-waits.js'
  */
 export async function installOwnCluster(own: OwnCluster, rehearsed: RehearsedCluster): Promise<string | null> {
   const { kube } = rehearsed
+  await writePlatform(rehearsed, own.isSingleNode)
   await kube.create({
     apiVersion: apiVersionOf('Provisioning'),
     kind: 'Provisioning',
-    metadata: { name: 'provisioning-configuration' },
+    metadata: { name: PROVISIONING },
     spec: { provisioningNetwork: 'Disabled', ...own.folder.objects.Provisioning[0]?.spec },
   })
   const started = await waitUntilSettled(rehearsed, 'upgrade')
@@ -145,7 +146,7 @@ async function createMember(member: ClusterMember, own: OwnCluster, rehearsed: R
     namespace: MACHINE_API_NAMESPACE,
   }
   await createOwnHost({ name: hostNameOf(member), host, node: node.metadata.name }, own, rehearsed, {
-    ...value,
+    ...defined({ customDeploy: value.customDeploy, image: value.image?.url ? value.image : undefined }),
     userData: { name: value.userData!.name, namespace: MACHINE_API_NAMESPACE },
     consumerRef,
   })

@@ -1,4 +1,5 @@
 import type { KnownDetails } from '../../../baremetal-operator/index.js'
+import { nodeRoleLabel, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
 import { mostUnavailable, primaryPool } from '../actors/machine-config-operator/primary-pool.js'
 import { isOlder, readVersion } from '../actors/cluster-version-operator/release-version.js'
 import { clusterFolderError } from './cluster-folder-error.js'
@@ -92,7 +93,9 @@ export function ownClusterOf(folder: ClusterFolder): OwnCluster {
     isSingleNode: infrastructure?.controlPlaneTopology === 'SingleReplica',
     coreos: coreos ?? baseOf(objects) ?? UNKNOWN_COREOS,
     base: baseOf(objects) ?? coreos ?? UNKNOWN_COREOS,
-    pools: objects.MachineConfigPool.map((pool) => poolOf(pool, members)).sort(byPlace),
+    pools: poolsOf(objects)
+      .map((pool) => poolOf(pool, members))
+      .sort(byPlace),
     members,
     spares: objects.BareMetalHost.filter(({ metadata }) => !used.has(metadata.name)),
   }
@@ -109,7 +112,8 @@ function checkReleases(history: readonly OwnHistoryEntry[]): void {
 }
 
 function membersOf(objects: OwnObjects): ClusterMember[] {
-  const { Node: nodes, Machine: machines, BareMetalHost: hosts, MachineConfigPool: pools } = objects
+  const { Node: nodes, Machine: machines, BareMetalHost: hosts } = objects
+  const pools = poolsOf(objects)
   return nodes.map((node) => {
     const { name, labels = {} } = node.metadata
     const machine = machines.find(({ status }) => status?.nodeRef?.name === name)
@@ -139,6 +143,20 @@ function isHostOf(
 export function hardwareOf(host: string, { HardwareData: data }: OwnObjects): KnownDetails | undefined {
   return data.find(({ metadata }) => metadata.name === host)?.spec?.hardware
 }
+
+/** The cluster's pools, or the two that each cluster has. */
+const poolsOf = ({ MachineConfigPool: pools }: OwnObjects): OwnPool[] =>
+  pools.length > 0 ? pools : [plainPool('master'), plainPool('worker')]
+
+const plainPool = (name: string): OwnPool => ({
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'MachineConfigPool',
+  metadata: { name },
+  spec: {
+    machineConfigSelector: { matchLabels: { [ROLE]: name } },
+    nodeSelector: { matchLabels: { [nodeRoleLabel(name)]: '' } },
+  },
+})
 
 function poolOf(object: OwnPool, members: readonly ClusterMember[]): ClusterPool {
   const { name } = object.metadata

@@ -96,7 +96,7 @@ const SKEW = members(
   {
     mode: { enum: ['Automatic', 'Manual', 'None'] },
     automatic: members({ ocpVersion: TEXT, rhcosVersion: TEXT }),
-    manual: members({ mode: TEXT, ocpVersion: TEXT, rhcosVersion: TEXT }),
+    manual: members({ mode: { enum: ['OCPVersion', 'RHCOSVersion'] }, ocpVersion: TEXT, rhcosVersion: TEXT }, ['mode']),
   },
   ['mode'],
 )

@@ -1,4 +1,10 @@
-import type { BareMetalProviderSpec, Condition, HostImageSpec, LabelSelector } from '../../../base/kubernetes/index.js'
+import type {
+  BareMetalProviderSpec,
+  Condition,
+  HostImageSpec,
+  LabelSelector,
+  MachineConfiguration,
+} from '../../../base/kubernetes/index.js'
 
 // The members of a cluster's objects that a rehearsal reads, as `oc adm must-gather` and `oc get -o yaml` write them:
 // openshift/api 2a3d739 (config/v1, machineconfiguration/v1, operator/v1, machine/v1beta1), baremetal-operator 02aa505.
@@ -94,15 +100,11 @@ export interface DisruptionPolicies {
   sshkey?: { actions: DisruptionAction[] }
 }
 
-/** Age of the boot images, as `MachineConfiguration` states it. */
-export interface SkewEnforcement {
-  mode: 'Automatic' | 'Manual' | 'None'
-  automatic?: { ocpVersion?: string; rhcosVersion?: string }
-  manual?: { mode?: string; ocpVersion?: string; rhcosVersion?: string }
-}
+/** How the age of boot images is judged, as `MachineConfiguration` states it. */
+export type SkewEnforcement = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>
 
 export interface OwnMachineConfiguration extends OwnObject<'MachineConfiguration'> {
-  spec?: { nodeDisruptionPolicy?: DisruptionPolicies; bootImageSkewEnforcement?: SkewEnforcement }
+  spec?: Pick<MachineConfiguration['spec'], 'bootImageSkewEnforcement'> & { nodeDisruptionPolicy?: DisruptionPolicies }
   status?: {
     nodeDisruptionPolicyStatus?: { clusterPolicies?: DisruptionPolicies }
     bootImageSkewEnforcementStatus?: SkewEnforcement

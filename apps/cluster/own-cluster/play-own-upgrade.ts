@@ -1,12 +1,12 @@
 import { type ActorNotice, type ProvisioningState } from '../../../base/kubernetes/index.js'
-import { hours, minutes } from '../../../base/runtime/index.js'
+import { minutes } from '../../../base/runtime/index.js'
 import { CURRENT_CONFIG, STATE } from '../actors/machine-config-operator/machine-config-names.js'
 import { nodeNameOf } from '../actors/kubelet.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
 import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
 import { refusalIn } from './gathered-state.js'
 import type { OwnCluster } from './own-cluster.js'
-import { waitForHosts } from './own-waits.js'
+import { waitForHosts, waitForUpgrade } from './own-waits.js'
 import { NEXT } from './own-scenario.js'
 import type { PoolReport, UpgradeReport } from './upgrade-report.js'
 
@@ -47,8 +47,7 @@ export async function playOwnUpgrade(
   const unsettled: string[] = []
   const note = (sentence: string | null): void => void (sentence === null || unsettled.push(sentence))
   if (again === undefined) {
-    note(await waitUntilSettled(rehearsed, 'upgrade', undefined, longestFor(own)))
-    note(await waitUntilSettled(rehearsed, 'pools', undefined, longestFor(own)))
+    note(await waitForUpgrade(rehearsed))
     note(await waitForHosts(own, rehearsed))
   }
   const completed = await completionOf(rehearsed)
@@ -69,9 +68,6 @@ export async function playOwnUpgrade(
     unsettled,
   }
 }
-
-/** Longest wait for an upgrade: hours for its operators, and half an hour for each node. */
-const longestFor = ({ members }: OwnCluster): number => hours(3) + members.length * minutes(30)
 
 /** @returns the message of a refusal */
 async function requestRelease(

@@ -92,12 +92,12 @@ function reportOf(own: OwnCluster, { name, to, findings, played, isMade }: Repor
     },
     disruption: disruptionRows(own),
     notPlayed: folder.unplayed,
-    notes: notesOf(own, isMade),
+    notes: [...notesOf(own, isMade), ...played.unsettled.map((sentence) => `it rests, and ${sentence}`)],
   }
 }
 
 const PULL_MODEL =
-  'each node pulls the node image from a registry at 1 Gbit/s: layers of 900 MiB and 200 MiB that it has not; its BMC takes 3 s, its boot 90 s from disk and 180 s from an image'
+  'each node pulls the node image from a registry at 1 Gbit/s: layers of 900 MiB and 200 MiB that it has not; its BMC takes 3 s, its boot 90 s from disk and 180 s from an image; operators that are not played take their time besides'
 
 function disruptionRows({ folder }: OwnCluster): UpgradeReport['disruption'] {
   const configuration = folder.objects.MachineConfiguration[0]
@@ -125,6 +125,8 @@ function notesOf(own: OwnCluster, isMade: boolean): string[] {
     ...folder.notes,
   ]
   if (isMade) notes.push('the release is made by its version: name its image with --to for what it really has')
+  if (objects.MachineConfigPool.length === 0)
+    notes.push('no MachineConfigPool is in the folder: the pools master and worker are made up')
   if (platform !== 'BareMetal')
     notes.push(`the platform ${platform} is not played: its nodes are rehearsed as hosts of bare metal`)
   if (withoutHost > 0 && platform === 'BareMetal')

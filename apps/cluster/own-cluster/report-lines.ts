@@ -28,7 +28,7 @@ export function reportLines(report: UpgradeReport, columns = 80): string[] {
     ...section('Holds back a part of the cluster:', group('holds back')),
     ...section('Blocks the upgrade after this one:', group('blocks later')),
     ...section('To know:', group('warns')),
-    ...section('Reboots, in the order of their pools:', poolLines(pools, width)),
+    ...section('Reboots; pools go on side by side:', poolLines(pools, width)),
     ...section('Hosts:', [
       ...hostLine('installed again', hosts.provisioned, wrapped),
       ...hostLine('inspected again', hosts.inspected, wrapped),
@@ -64,14 +64,14 @@ const otherRefusal = ({ refusal, findings }: UpgradeReport): string[] =>
     : [`the version operator refuses it: ${refusal}`]
 
 function outcomeText({ outcome, seconds, refusal }: UpgradeReport): string {
-  const isForced = refusal === null ? '' : ', by force: the version operator had refused it,'
+  const forced = refusal === null ? '' : ', by force, for the version operator had refused it'
   switch (outcome) {
     case 'completed':
-      return `Completed${isForced} after ${minutesText(seconds.upgrade ?? 0)}; the last node had followed after ${minutesText(Math.max(seconds.nodes, 0))}.`
+      return `Completed after ${minutesText(seconds.upgrade ?? 0)}${forced}; the last node followed after ${minutesText(Math.max(seconds.nodes, 0))}.`
     case 'refused':
       return 'Refused, by force too.'
     case 'not completed':
-      return `Not completed${isForced}.`
+      return `Not completed${forced}.`
   }
 }
 

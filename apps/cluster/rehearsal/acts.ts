@@ -12,6 +12,8 @@ import {
   giveNetworks,
   setPaused,
 } from './site-events.js'
+import { applyManifests, deleteManifests } from './manifest-acts.js'
+import { waitForObject } from './object-waits.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
 
@@ -75,8 +77,22 @@ const ACTS: Acts = {
   wait: {
     perform: async (step, cluster) => {
       const within = step.within === undefined ? undefined : cluster.milliseconds(step.within)
-      return actEndedWith(await waitUntilSettled(cluster, step.wait, within))
+      return actEndedWith(
+        typeof step.wait === 'object'
+          ? await waitForObject(step.wait, cluster, within)
+          : await waitUntilSettled(cluster, step.wait, within),
+      )
     },
+  },
+
+  apply: {
+    says: ({ apply }) => `applies ${apply}`,
+    perform: async ({ apply }, cluster) => applyManifests(apply, cluster),
+  },
+
+  delete: {
+    says: (step) => `deletes the objects of ${step.delete}`,
+    perform: async (step, cluster) => deleteManifests(step.delete, cluster),
   },
 
   scale: {

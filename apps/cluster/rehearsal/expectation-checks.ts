@@ -1,5 +1,7 @@
 import { conditionOf, type BareMetalHost } from '../../../base/kubernetes/index.js'
 import { POOL_NAMES } from './os-stream-acts.js'
+import { defined } from '../../../base/runtime/index.js'
+import { eventsAbout } from './named-objects.js'
 import { nodeInIronic } from './site-events.js'
 import type { Expectation, HostGroup } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
@@ -111,6 +113,16 @@ const CHECKS: ExpectationChecks = {
     const expects = `the pool of the ${pool} is not rendered${because(expectation)}`
     if (is === 'True' && message.includes(text)) return { expects }
     return { expects, found: message === '' ? 'it is' : message }
+  },
+
+  event: ({ event, of, because: text }, cluster) => {
+    const [kind = '', name = ''] = of.split('/')
+    const expects = `${of} has the event ${event}${because({ ...defined({ because: text }) })}`
+    const events = eventsAbout(cluster, kind, name) as { reason?: string; message?: string }[]
+    const isSo = events.some(({ reason, message }) => reason === event && (message ?? '').includes(text ?? ''))
+    if (isSo) return { expects }
+    const reasons = [...new Set(events.map(({ reason }) => reason))].join(', ')
+    return { expects, found: reasons === '' ? 'it has none' : `it has ${reasons}` }
   },
 
   degraded: (expectation, cluster) =>

@@ -18,7 +18,7 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   const { kube, scenario, parts } = cluster
   const { controlPlane = 0, workers = 0, spares = 0, pinned = false, hostStream } = scenario.cluster
   const release = cluster.release(scenario.cluster.release)
-  await writePlatform(cluster)
+  await writePlatform(cluster, controlPlane === 1 && workers === 0)
   await kube.create({
     apiVersion: apiVersionOf('Provisioning'),
     kind: 'Provisioning',
@@ -62,15 +62,13 @@ const osDownloadUrl = ({ method, bootImage, sha256 }: PreparedRelease): string |
   method === 'qcow2' ? `${bootImage}?sha256=${sha256}` : undefined
 
 /** The Infrastructure of the installer, by which operators know the platform. */
-async function writePlatform({ kube, scenario }: RehearsedCluster): Promise<void> {
+export async function writePlatform({ kube }: RehearsedCluster, isSingle: boolean): Promise<void> {
   const created = await kube.create<'Infrastructure'>({
     apiVersion: apiVersionOf('Infrastructure'),
     kind: 'Infrastructure',
     metadata: { name: 'cluster' },
     spec: { platformSpec: { type: 'BareMetal' } },
   })
-  const { controlPlane = 0, workers = 0 } = scenario.cluster
-  const isSingle = controlPlane === 1 && workers === 0
   const topology = isSingle ? 'SingleReplica' : 'HighlyAvailable'
   await kube.updateStatus<'Infrastructure'>({
     ...created,

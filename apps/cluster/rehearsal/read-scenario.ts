@@ -10,6 +10,7 @@ import {
   yamlProblem,
 } from '../../../base/runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
+import { awaitedState } from './object-waits.js'
 import type { Scenario, ScenarioFile } from './scenario.js'
 import { NO_BOOT_IMAGE } from './expectation-checks.js'
 import { ERRORS } from '../errors.js'
@@ -63,6 +64,10 @@ function firstProblem(value: unknown): ScenarioProblem | undefined {
   for (const [index, step] of steps.entries()) {
     const problem = keyedProblem(step, ['steps', index], STEP_SCHEMAS, 'a step', against)
     if (problem) return problem
+    if ('wait' in step && typeof step.wait === 'object') {
+      const wrong = awaitedState(step.wait.for)
+      if (typeof wrong === 'string') return { path: ['steps', index, 'wait', 'for'], message: wrong }
+    }
     if ('expect' in step) {
       const wrong = keyedProblem(
         step.expect,

@@ -20,6 +20,7 @@ import {
   type ActorNotice,
   Behaviours,
   type ClusterEra,
+  type Kube,
   type KubeClient,
   type BareMetalHost,
   openKube,
@@ -82,6 +83,8 @@ export class RehearsedCluster implements AsyncDisposable {
     readonly scenario: Scenario,
     readonly clock: VirtualClock,
     readonly kube: KubeClient,
+    /** All objects, of kinds that no operator here knows too. */
+    readonly objects: Kube['store'],
     readonly site: Site,
     readonly parts: ActorParts,
     private readonly releases: ReadonlyMap<string, PreparedRelease>,
@@ -101,7 +104,7 @@ export class RehearsedCluster implements AsyncDisposable {
       const random = seededRandom(seed)
       const behaviours = new Behaviours(ALL_BEHAVIOURS, { without, as })
       const policies = [...STREAM_POLICIES, managedImagePolicy(behaviours)]
-      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies })
+      const { client: kube, store } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies })
       const isDisconnected = scenario.cluster.network === 'disconnected'
       const isMirrored = isDisconnected || scenario.cluster.mirrors !== undefined
       const folder = scope.use(await temporaryFolder())
@@ -139,7 +142,7 @@ export class RehearsedCluster implements AsyncDisposable {
           onNotice(notice)
         },
       }
-      const opened = new RehearsedCluster(scenario, clock, kube, site, parts, releases, scope, signal)
+      const opened = new RehearsedCluster(scenario, clock, kube, store, site, parts, releases, scope, signal)
       cluster.current = opened
       await runOperators(site, parts, opened.release(scenario.cluster.release).made.image, scope)
       return opened

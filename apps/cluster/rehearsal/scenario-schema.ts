@@ -23,6 +23,16 @@ const keyed = (key: string, value: object, more: Record<string, object> = {}, re
   scenarioObjectSchema({ [key]: value, ...more }, [key, ...required])
 const groupProperties = { of: GROUP, index: INDEX_SCHEMA }
 
+const OBJECT_WAIT = scenarioObjectSchema(
+  {
+    for: SCENARIO_TEXT_SCHEMA,
+    kind: SCENARIO_TEXT_SCHEMA,
+    name: SCENARIO_TEXT_SCHEMA,
+    namespace: SCENARIO_TEXT_SCHEMA,
+  },
+  ['for', 'kind', 'name'],
+)
+
 const EXPECTATIONS: Readonly<Record<string, object>> = {
   deployImage: keyed('deployImage', SCENARIO_TEXT_SCHEMA, { ...groupProperties, stream: STREAM_NAME }, ['of']),
   runs: keyed('runs', SCENARIO_TEXT_SCHEMA, { ...groupProperties, stream: STREAM_NAME }, ['of']),
@@ -56,6 +66,12 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
   degraded: keyed('degraded', GROUP, { because: SCENARIO_TEXT_SCHEMA }),
   agent: keyed('agent', SCENARIO_TEXT_SCHEMA, { of: GROUP }, ['of']),
   error: keyed('error', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  event: keyed(
+    'event',
+    SCENARIO_TEXT_SCHEMA,
+    { of: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9.]*/[^/ ]+$' }, because: SCENARIO_TEXT_SCHEMA },
+    ['of'],
+  ),
   ironic: keyed('ironic', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   network: keyed('network', { const: 'own' }, groupProperties, ['of']),
   away: keyed('away', COUNT, { of: GROUP }, ['of']),
@@ -67,7 +83,7 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
 const SCENARIO_STEPS: Readonly<Record<string, object>> = {
   upgrade: keyed('upgrade', SCENARIO_TEXT_SCHEMA, { force: { type: 'boolean' }, image: SCENARIO_TEXT_SCHEMA }),
   wait: {
-    ...keyed('wait', WAITED_FOR, { within: DURATION_SCHEMA }),
+    ...keyed('wait', { if: { type: 'object' }, then: OBJECT_WAIT, else: WAITED_FOR }, { within: DURATION_SCHEMA }),
     if: { properties: { wait: { const: 'time' } } },
     then: { required: ['within'] },
   },
@@ -100,6 +116,8 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
   askIronic: keyed('askIronic', { enum: ['clean'] }, { of: GROUP }, ['of']),
   failPulls: keyed('failPulls', COUNT, { of: SCENARIO_TEXT_SCHEMA }, ['of']),
   fill: keyed('fill', { const: '/boot' }, { of: GROUP }, ['of']),
+  apply: keyed('apply', SCENARIO_TEXT_SCHEMA),
+  delete: keyed('delete', SCENARIO_TEXT_SCHEMA),
   expect: keyed('expect', { type: 'object', minProperties: 1 }, { document: SCENARIO_TEXT_SCHEMA }),
 }
 

@@ -1,6 +1,7 @@
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
 import type { OwnRelease } from './own-releases.js'
+import type { ScenarioManifests } from './scenario-manifests.js'
 
 /** A rehearsal of an upgrade as data: the built-in ones and those of users have this form (`docs/rehearse.md`). */
 export interface Scenario {
@@ -15,6 +16,8 @@ export interface Scenario {
   releases: Readonly<Record<string, ScenarioRelease>>
   cluster: ScenarioCluster
   steps: readonly ScenarioStep[]
+  /** Objects of the files that steps apply or delete. */
+  manifests?: ScenarioManifests
 }
 
 /** A scenario as a file has it: a release may be named by its image, which has the rest. */
@@ -91,7 +94,10 @@ export type ScenarioStep =
    */
   | { upgrade: string; force?: boolean; image?: string }
   /** Waits in lab time. */
-  | { wait: WaitedFor; within?: string }
+  | { wait: WaitedFor | ObjectWait; within?: string }
+  /** The administrator applies the objects of a file, or deletes them. */
+  | { apply: string }
+  | { delete: string }
   /** The administrator changes the number of workers; `as` measures from the request to running nodes. */
   | { scale: number; as?: string }
   /** Powers spare hosts on or off. */
@@ -131,6 +137,17 @@ export type ScenarioStep =
   | { fill: '/boot'; of: HostGroup }
   /** `document` is the number of the design document whose behaviour, which today's operators lack, it shows. */
   | { expect: Expectation; document?: string }
+
+/** A wait for an object, as `kubectl wait` has it. */
+export interface ObjectWait {
+  /** `delete`, `create`, `condition=TYPE[=STATUS]`, `jsonpath={.PATH}[=VALUE]`. */
+  for: string
+  /** `BareMetalHost`, `baremetalhosts`, `bmh`. */
+  kind: string
+  name: string
+  /** Default: `openshift-machine-api`. */
+  namespace?: string
+}
 
 /** Connects new computers, and registers them as hosts. */
 export interface NewHosts {
@@ -184,6 +201,8 @@ export type Expectation =
   | { agent: string; of: HostGroup }
   /** The error that hosts show. */
   | { error: string; of: HostGroup; index?: number }
+  /** An event about an object, `KIND/NAME`, with a reason and a message that contains a text. */
+  | { event: string; of: string; because?: string }
   /** The state of nodes by Ironic's account: `active`. */
   | { ironic: string; of: HostGroup; index?: number }
   /** Deploy images that hosts run have the network settings of their hosts. */

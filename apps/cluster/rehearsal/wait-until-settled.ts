@@ -1,4 +1,4 @@
-import { elapsedText, hours, seconds } from '../../../base/runtime/index.js'
+import { hours, seconds } from '../../../base/runtime/index.js'
 import { conditionOf } from '../../../base/kubernetes/index.js'
 import { CURRENT_CONFIG, STATE } from '../actors/machine-config-operator/machine-config-names.js'
 import { primaryPool } from '../actors/machine-config-operator/primary-pool.js'
@@ -17,18 +17,15 @@ const DEFAULT_WAIT_TIMEOUT = hours(24)
  * Waits in lab time until things have settled.
  *
  * @param within milliseconds after which the story goes on in any case
- * @param longest milliseconds after which they count as unsettled; a day by default
- * @returns null, or a sentence when they have not settled by then, or cannot
+ * @returns null, or a sentence when they have not settled after a day, or cannot
  */
 export async function waitUntilSettled(
   cluster: RehearsedCluster,
   what: WaitedFor,
   within?: number,
-  longest = DEFAULT_WAIT_TIMEOUT,
 ): Promise<string | null> {
   const { clock } = cluster
-  const end = clock.now() + (within ?? longest)
-  const after = longest === DEFAULT_WAIT_TIMEOUT ? 'a day' : elapsedText(longest)
+  const end = clock.now() + (within ?? DEFAULT_WAIT_TIMEOUT)
   const waiting = async (): Promise<string | null> => {
     let steady = 0
     let paused = 0
@@ -39,7 +36,7 @@ export async function waitUntilSettled(
       // Consequences of the last change may only begin.
       if (steady === STEADY_CHECKS || (steady > 0 && within !== undefined)) return null
       if (isPausedPool(missing) && paused === PAUSED_CHECKS && within === undefined) return missing.paused
-      if (clock.now() >= end) return within === undefined ? `after ${after} ${sentenceOf(missing)}` : null
+      if (clock.now() >= end) return within === undefined ? `after a day ${sentenceOf(missing)}` : null
       await clock.sleep(Math.min(CLUSTER_POLL_INTERVAL, end - clock.now()))
     }
   }

@@ -95,13 +95,19 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
   return { version, image, components }
 }
 
-/** The two images of a stream, by their tags in the release: `rhel-coreos`, `rhel-coreos-10-extensions`. */
+/** Tags of the two images of a stream in a release: `rhel-coreos`, `rhel-coreos-10-extensions`. */
+export function systemTags(stream: string): { system: string; extensions: string } {
+  const system = stream === 'rhel-9' ? 'rhel-coreos' : `rhel-coreos-${stream.replace(/^[a-z]+-/, '')}`
+  return { system, extensions: `${system}-extensions` }
+}
+
+/** The two images of a stream, by their tags. */
 function systemImages({ name, osImage, osExtensionsImage }: OsStream) {
-  const tag = name === 'rhel-9' ? 'rhel-coreos' : `rhel-coreos-${name.replace(/^[a-z]+-/, '')}`
+  const tags = systemTags(name)
   const { system, extensions } = streamLabels(name)
   return [
-    { tag, image: osImage, labels: system },
-    { tag: `${tag}-extensions`, image: osExtensionsImage, labels: extensions },
+    { tag: tags.system, image: osImage, labels: system },
+    { tag: tags.extensions, image: osExtensionsImage, labels: extensions },
   ]
 }
 

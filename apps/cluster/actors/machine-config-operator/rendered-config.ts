@@ -129,8 +129,9 @@ async function systemOf(
   parts: RenderParts,
 ): Promise<{ image: string; stream?: string } | undefined> {
   const { baseOSContainerImage = '', baseOSExtensionsContainerImage = '', releaseVersion = '' } = data
-  // A release of before the streams names no image of extensions here.
-  if (baseOSExtensionsContainerImage === '') return { image: baseOSContainerImage }
+  // A release of before the streams names no image of extensions here, and the design documents know no streams.
+  if (baseOSExtensionsContainerImage === '' || parts.behaviours.as === 'document')
+    return { image: baseOSContainerImage }
   const stream = await streamOfPool(pool, releaseVersion, parts)
   return stream && { image: stream.osImage, stream: stream.name }
 }
