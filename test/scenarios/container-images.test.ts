@@ -128,7 +128,7 @@ describe('a container that can be booted', () => {
     const failed = await deployed(await available(lab, 'bootc', { image_pull_secret: 'me:secret' }))
     expect(failed.provision_state).toBe('deploy failed')
     expect(failed.last_error).toContain(
-      `Download of image oci://${registry.host}/disk failed: Failed to pull container image: `,
+      `Download of image ${registry.host}/disk failed: Failed to pull container image: Unexpected error while running command.\nCommand: podman pull --authfile=`,
     )
     expect(failed.last_error).toContain(
       `Error: initializing source docker://${registry.host}/disk:latest: getting username and password: illegal base64 data at input byte 4`,

@@ -46,7 +46,7 @@ export const JOURNAL_KIND_WORDS = all<JournalKind>({
 })
 
 /** Values of `--profile`. */
-export const PROFILE_WORDS = all<ProfileName>({ metal3: true, upstream: true })
+export const PROFILE_WORDS = all<ProfileName>({ metal3: true, openshift: true, upstream: true })
 
 /** Values of `--begin`. */
 export const BEGIN_WORDS = all<BeginGoal>({ manage: true, inspect: true, provide: true, deploy: true })

@@ -5,7 +5,7 @@ import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shap
 export const UP_SHAPES = {
   profile: {
     value: PROFILE_WORDS.join('|'),
-    description: "default settings: Metal3's or Ironic's own (default: metal3)",
+    description: "default settings: Metal3's, OpenShift's or Ironic's own (default: metal3)",
     schema: { type: 'string', enum: [...PROFILE_WORDS] },
   },
   begin: {
