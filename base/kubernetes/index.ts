@@ -47,6 +47,7 @@ export type {
   IronicObject,
   LabelExpression,
   PreprovisioningImage,
+  Provisioning,
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
 export { definitionsIn, installDefinitions } from './crds/read-definitions.js'

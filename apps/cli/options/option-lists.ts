@@ -197,6 +197,7 @@ export const REHEARSE_OPTIONS = [
   'cluster-release',
   'story',
   'operators-as',
+  'compare',
   'without',
   'seed',
   'json',

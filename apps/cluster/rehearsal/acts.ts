@@ -49,6 +49,8 @@ function actOf(step: ActStep): Act<ActStep> {
   return ACTS[name] as Act<never> as Act<ActStep>
 }
 
+const INSPECT_ANNOTATION = 'inspect.metal3.io'
+
 /** Steps by name. The first name that a step has counts: new hosts may have a password and a network too. */
 const ACTS: Acts = {
   upgrade: {
@@ -172,6 +174,16 @@ const ACTS: Acts = {
   reprovision: {
     says: ({ reprovision }) => `reinstalls the ${reprovision}`,
     perform: async ({ reprovision }, cluster) => reinstall(reprovision, cluster),
+  },
+
+  inspect: {
+    says: ({ inspect }) => `asks for an inspection of the ${inspect}`,
+    perform: async ({ inspect }, cluster) => {
+      const metadata = { annotations: { [INSPECT_ANNOTATION]: '' } }
+      for (const { name } of await cluster.group(inspect))
+        await cluster.kube.patch('BareMetalHost', { name, namespace: MACHINE_API_NAMESPACE }, { metadata })
+      return {}
+    },
   },
 
   bootstrap: {

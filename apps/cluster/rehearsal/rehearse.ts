@@ -61,7 +61,7 @@ class StoryRun {
     this.#scenario = scenario
     this.#options = options
     this.#plan = plan
-    this.#as = options.as ?? scenario.as ?? 'document'
+    this.#as = options.as ?? scenario.as ?? 'today'
   }
 
   async play(): Promise<StoryEnd> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { minutes, randomUuid } from '../../../../base/runtime/index.js'
+import { defined, minutes, randomUuid } from '../../../../base/runtime/index.js'
 import {
   conditionOf,
   type ClusterVersion,
@@ -128,6 +128,7 @@ class ClusterVersionController implements ResourceController {
         actor: CLUSTER_VERSION_OPERATOR,
         does: `refuses ${update.version || update.image}`,
         because: reasonIn(refusal.message),
+        ...defined({ document: refusal.document }),
       })
     const [current] = cluster.status?.history ?? []
     const present = current && this.#payloads.get(current.image)
