@@ -51,6 +51,10 @@ export async function up(
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
   const { stdout } = environment
+  if (wantsAllOperators(commandOptions)) {
+    const { upOperators } = await import('./up-operators.js')
+    return upOperators(commandOptions, environment, () => untilStopped(commandOptions, environment))
+  }
   await using object = await ironicObjectOf(commandOptions)
   const options = object?.mergedOptions(commandOptions) ?? commandOptions
   const json = options.json ?? false
@@ -138,6 +142,9 @@ export async function up(
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0
 }
+
+/** True for `--actors` with more than BareMetal Operator: a cluster of its own. */
+const wantsAllOperators = ({ actors = 'bmo' }: UpOptions): boolean => actors !== 'none' && actors !== 'bmo'
 
 /** The object of `--ironic-cr`, which few commands name: its kinds and schemas take their time to load. */
 async function ironicObjectOf({ 'ironic-cr': file }: UpOptions): Promise<UpIronicObject | undefined> {

@@ -1,4 +1,5 @@
 import { defined } from '../../../base/runtime/index.js'
+import type { Acted } from './acted.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
 import { connectHosts, namedBootImage, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
@@ -16,11 +17,6 @@ import { applyManifests, deleteManifests } from './manifest-acts.js'
 import { waitForObject } from './object-waits.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
-
-/** Result of a step: `failure` ends the story. */
-export interface Acted {
-  failure?: string
-}
 
 /** A step that changes the site, or waits. */
 export type ActStep = Exclude<ScenarioStep, { expect: unknown }>

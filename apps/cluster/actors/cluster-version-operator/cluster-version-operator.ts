@@ -212,7 +212,8 @@ function desiredUpdate({ spec, status }: ClusterVersion): DesiredUpdate | string
   const invalid = `spec.desiredUpdate.version: Invalid value: ${JSON.stringify(version)}:`
   if (version !== '' && !readVersion(version)) return `${invalid} must be a semantic version (1.2.3[-...])`
   if (image !== '') return { version, image, force }
-  const images = [...new Set(status?.history.filter((one) => one.version === version).map((one) => one.image))]
+  const known = [...(status?.availableUpdates ?? []), ...(status?.history ?? [])]
+  const images = [...new Set(known.filter((one) => one.version === version).map((one) => one.image))]
   if (images.length === 1) return { version, image: images[0]!, force }
   return images.length === 0
     ? `${invalid} when image is empty the update must be an available update`
