@@ -14,13 +14,21 @@ export { type SiteRelease, makeRelease, type NewRelease } from './site/make-site
 export { metal3Programs, type Metal3Options } from './site/metal3-programs.js'
 export { runPods } from './site/pods.js'
 export { openSite } from './site/site.js'
+export { openLiveCluster } from './rehearsal/live-cluster.js'
 export { rehearse } from './rehearsal/rehearse.js'
 export { type OwnRelease, readOwnRelease, withOwnReleases } from './rehearsal/own-releases.js'
 export { readScenario } from './rehearsal/read-scenario.js'
 export { readScenarioManifests } from './rehearsal/scenario-manifests.js'
 export type { Scenario } from './rehearsal/scenario.js'
 export { STORIES, storiesOf } from './rehearsal/stories/index.js'
-export { isMilestone, type StoryLine, storyLines } from './rehearsal/story-line.js'
+export {
+  compareStories,
+  comparisonLines,
+  comparisonOf,
+  type StoryComparison,
+  type StoryDifference,
+} from './rehearsal/compare-stories.js'
+export { isMilestone, type StoryEnd, type StoryLine, storyLines } from './rehearsal/story-line.js'
 export type { OwnCluster } from './own-cluster/own-cluster.js'
 export { isVersion } from './own-cluster/own-scenario.js'
 export { mirrorsOf } from './own-cluster/own-mirrors.js'

@@ -11,7 +11,7 @@ export const ADOPTS: Behaviour = {
   name: 'bmo/adopts',
   stories: { today: 'ironic-forgets', document: 'ironic-forgets' },
   says: 'after Ironic loses its database, it treats running nodes as free machines: cleaning one erases its disk',
-  source: 'baremetal-operator 02aa505 pkg/provisioner/ironic/register.go, adopt.go',
+  source: 'baremetal-operator 02aa505 pkg/provisioner/ironic/ironic.go Adopt',
 }
 export const REBOOTS_WAITING: Behaviour = {
   name: 'bmo/reboots-waiting-hosts',

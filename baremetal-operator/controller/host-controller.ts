@@ -170,8 +170,8 @@ export class HostController implements ResourceController {
       behaviours,
       settings: this.#settings,
       metrics: this.#metrics,
-      event: (does, because) =>
-        announce({ actor: BAREMETAL_OPERATOR, does, ...defined({ because: because || undefined }) }),
+      event: (does, because, document) =>
+        announce({ actor: BAREMETAL_OPERATOR, does, ...defined({ because: because || undefined, document }) }),
       onAsk: (verb) => void this.asked.push(verb),
     }
   }

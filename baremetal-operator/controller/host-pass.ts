@@ -39,7 +39,7 @@ export interface PassParts {
   settings: OperatorSettings
   metrics: OperatorMetrics
   /** An act that the operator would publish as an event of the host. */
-  event: (does: string, because?: string) => void
+  event: (does: string, because?: string, document?: string) => void
   /** Verbs that Ironic was asked for. */
   onAsk: (verb: string) => void
 }

@@ -154,8 +154,11 @@ async function setNode(pass: HostPass): Promise<boolean> {
  * the new one boots it into the present image. The real BareMetal Operator leaves it as it is until it is provisioned; the
  * design of the deploy image in the release wants it rebooted.
  */
-const bootNewImage = (pass: HostPass): Promise<void> =>
-  pass.save(({ annotations = {} }) => ({ annotations: { ...annotations, [INSPECT]: '' } }))
+function bootNewImage(pass: HostPass): Promise<void> {
+  const { name } = pass.managed.metadata
+  pass.parts.event(`has ${name} inspected again`, 'it waits in the deploy image from before', REBOOTS_WAITING.document)
+  return pass.save(({ annotations = {} }) => ({ annotations: { ...annotations, [INSPECT]: '' } }))
+}
 
 /** The ramdisk of a host; null keeps what its node has. */
 async function ramdiskImageOf({ parts, managed, host, status }: HostPass) {

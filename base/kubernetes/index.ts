@@ -47,6 +47,7 @@ export type {
   IronicObject,
   LabelExpression,
   PreprovisioningImage,
+  Provisioning,
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
 export { definitionsIn, installDefinitions } from './crds/read-definitions.js'
@@ -64,7 +65,7 @@ export type { Condition, KubeObject, NewObject } from './object.js'
 export { type Kube, openKube } from './open-kube.js'
 export type { AdmissionPolicy, AdmittedWrite, ObjectReader } from './object-store.js'
 export { labelValueProblem, qualifiedNameProblem } from './object-names.js'
-export { isEmptySelector, type LabelSelector, selectsLabels } from './label-selectors.js'
+export { isEmptySelector, isMet, type LabelSelector, type Requirement, selectsLabels } from './label-selectors.js'
 export { makeSelector } from './selectors.js'
 export { readYaml } from './read-yaml.js'
 export type { Stored as StoredObject } from './stored-object.js'

@@ -28,6 +28,7 @@ export async function openStageMachines(
     changed: (change) => outsideRequests.inputs?.note(change),
     ...defined({ pullable: options.pullable, rate: options.pullRate }),
   })
+  const network = bootNetwork({ clock, allow, proxies: labProxies(options) })
   const machines = await openMachines({
     stateDir: options.folder?.path ?? null,
     clock,
@@ -36,7 +37,7 @@ export async function openStageMachines(
     pace: options.machinePace ?? NO_PACE,
     logger: withFields(logger, { room: 'machine' }),
     stage: simulatedStaging(imageCache, { clock, random, logger }),
-    network: bootNetwork({ clock, allow, proxies: labProxies(options) }),
+    network: options.bootNetwork?.(network) ?? network,
     downloads: ownExchanges.downloads(probe),
     registry,
     ...defined({ metalImageOf: options.metalImageOf }),

@@ -1,7 +1,7 @@
 import { beyondLoopback, type ProxySettings } from '../../base/bytes/index.js'
 import type { AgentPace } from '../../agent/index.js'
 import type { FindImage, IronicConfigRequest, ConductorConf } from '../../ironic-mock/index.js'
-import type { HardwareFleet, MachineHardware, MachinePace } from '../../machine/index.js'
+import type { BootNetwork, HardwareFleet, MachineHardware, MachinePace } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { BmcAccount, HostObject, LabRecordings } from '../../control/index.js'
@@ -71,6 +71,8 @@ export interface StageOptions {
   disks?: 'file' | 'described'
   /** Image cache, and options for downloads; by default each installation downloads its image. */
   imageCache?: ImageCacheRequest
+  /** Replaces the network that machines boot from. */
+  bootNetwork?: (network: BootNetwork) => BootNetwork
   /** Throws for a URL that machines do not reach when they boot from it or fetch an image. */
   allow?: (url: string) => void
   /** Throws a PullFailure for a node image that machines do not reach. */

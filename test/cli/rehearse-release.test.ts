@@ -47,6 +47,7 @@ async function played(scenario: object, ...argv: string[]) {
 const UPGRADE = {
   name: 'own',
   title: 'Releases of our own',
+  as: 'document',
   cluster: { release: 'now', workers: 1, spares: 1 },
   steps: [
     { expect: { runs: 'now', of: 'workers' } },

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { ALL_BEHAVIOURS, rehearse, STORIES } from '../../apps/cluster/index.js'
+import { ALL_BEHAVIOURS, rehearse, storiesOf } from '../../apps/cluster/index.js'
+import { CLUSTER_ERAS, type ClusterEra } from '../../base/kubernetes/index.js'
 import { silent } from '../../base/runtime/index.js'
 
-const plays = (name: string, without: readonly string[] = []) =>
+const plays = (name: string, as: ClusterEra, without: readonly string[] = []) =>
   rehearse(
-    STORIES.find((story) => story.name === name)!,
+    storiesOf(as).find((story) => story.name === name)!,
     {
+      as,
       without,
       logger: silent,
       signal: new AbortController().signal,
@@ -13,8 +15,10 @@ const plays = (name: string, without: readonly string[] = []) =>
     },
   )
 
-test.each(STORIES.map(({ name }) => name))('the story %s goes as told', async (name) => {
-  expect((await plays(name)).failures).toEqual([])
+const PLAYED = CLUSTER_ERAS.flatMap((as) => storiesOf(as).map(({ name }) => [as, name] as const))
+
+test.each(PLAYED)('as %s the story %s goes as expected', async (as, name) => {
+  expect((await plays(name, as)).failures).toEqual([])
 })
 
 /** The first failure of a story without a behaviour: it tells something that the cluster has done or become. */
@@ -32,7 +36,8 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
   'cbo/updates-image-service-first': /is available; but host-1 is inspecting/,
   'cbo/waits-for-its-pods': /deploy image of 4\.15\.0 .*; but host-1 has 414\./,
   'cvo/applies-in-order': /rebooted 0 times since the upgrade; but host-1 was rebooted once/,
-  'cvo/refuses-downgrades': /the upgrade is refused; but it is under way/,
+  'cvo/keeps-the-first-release': /the upgrade is refused; but it is under way/,
+  'cvo/refuses-downgrades': /the upgrade is refused.*; but it is under way/,
   'cvo/verifies-payloads': /the upgrade is refused .*; but it is under way/,
   'cvo/waits-for-operators': /is degraded \(digest\); but host-1 is Working/,
   'icc/embeds-the-agent': /host-1 runs no agent/,
@@ -41,10 +46,10 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
   'mao/chooses-free-hosts': /of 4\.14\.0; but host-1 was installed from that of 4\.15\.0/,
   'mao/drains-before-deletion': /no node goes down under its workloads; but host-\d did/,
   'mao/keeps-replicas': /after a day there are 0 of 1 workers/,
-  'mao/releases-empty-hosts': /is available; but host-1 is provisioned/,
+  'mao/releases-empty-hosts': /is available; but host-\d is provisioned/,
   'mco/detects-config-drift': /is degraded .*; but host-1 is Done/,
   'mco/drains-nodes': /no node goes down under its workloads; but host-\d did/,
-  'mco/honours-paused-pools': /rebooted 0 times since the upgrade; but host-2 was rebooted once/,
+  'mco/honours-paused-pools': /rebooted 0 times since the upgrade; but host-\d was rebooted once/,
   'mco/keeps-pinned-boot-images': /boot image of 4\.14\.0; but they install 4\.15\.0/,
   'mco/names-boot-image-skew': /no difference was named/,
   'mco/refuses-older-boot-images': /the boot image is refused \(older\); but/,
@@ -58,21 +63,49 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
   'mco/withholds-boot-images': /boot image of 4\.14\.0; but they install 4\.15\.0/,
 }
 
-test.each(ALL_BEHAVIOURS.map((behaviour) => [behaviour.name, behaviour] as const))(
-  'without %s its story fails',
-  async (name, { stories, says }) => {
-    const { failures } = await plays(stories.document!, [name])
-    expect(failures[0]).toMatch(SHOWN[name]!)
-    expect(failures.at(-1)).toBe(`without ${name}: ${says}`)
-  },
+/** The same as of today, where it is another failure or the behaviour is of today alone. */
+const SHOWN_TODAY: Readonly<Record<string, RegExp>> = {
+  'cbo/ignores-the-image-service': /is healthy; but it is degraded: metal3-image-customization/,
+  'cbo/needs-the-address-of-ironic': /in this order: .*, metal3-image-customization, metal3-image-customization$/,
+  'cbo/reports-its-version-first': /the upgrade is completed; but it is failing/,
+  'cbo/restarts-ironic': /in this order: .*; but it was metal3-baremetal-operator, /,
+  'cvo/applies-in-order': /rebooted 0 times since the upgrade; but host-1 was rebooted once/,
+  'cvo/heeds-upgradeable': /another minor release is refused .*; but every operator allows/,
+  'cvo/refuses-giant-hops': /the upgrade is refused \(more than one minor version\); but it is under way/,
+  'icc/remakes-images': /deploy image of 4\.15\.0 .*; but host-1 has 414\./,
+  'installer/names-no-boot-image': /of 4\.22\.0; but host-\d was installed from that of 4\.21\.0/,
+  'mao/chooses-free-hosts': /after a day the machine \S+ has no host/,
+  'mco/enforces-boot-image-skew': /in mode Manual \(4\.9\.0\); but it is not enforced/,
+  'mco/refuses-managed-boot-images': /are refused .*; but nothing was done about it/,
+  'mco/skips-bare-metal': /boot image of 4\.21\.0; but they install 4\.22\.0/,
+}
+
+const TAKEN_AWAY = CLUSTER_ERAS.flatMap((as) =>
+  ALL_BEHAVIOURS.flatMap(({ name, stories, says }) => {
+    const story = stories[as]
+    return story === undefined ? [] : [[as, name, story, says] as const]
+  }),
 )
 
-const PAIRS = STORIES.flatMap(({ name }) => ALL_BEHAVIOURS.map((behaviour) => [name, behaviour.name] as const))
+test.each(TAKEN_AWAY)('as %s, without %s, the story %s fails', async (as, name, story, says) => {
+  const { failures } = await plays(story, as, [name])
+  const shown = as === 'today' ? (SHOWN_TODAY[name] ?? SHOWN[name]) : SHOWN[name]
+  expect(failures[0]).toMatch(shown!)
+  expect(failures.at(-1)).toBe(`without ${name}: ${says}`)
+})
+
+const PAIRS = CLUSTER_ERAS.flatMap((as) =>
+  storiesOf(as).flatMap(({ name }) =>
+    ALL_BEHAVIOURS.flatMap((behaviour) =>
+      behaviour.stories[as] === undefined ? [] : [[as, name, behaviour.name] as const],
+    ),
+  ),
+)
 
 test.each(PAIRS)(
-  'the story %s ends without %s',
-  async (name, behaviour) => {
-    const { holds, failures } = await plays(name, [behaviour])
+  'as %s the story %s ends without %s',
+  async (as, name, behaviour) => {
+    const { holds, failures } = await plays(name, as, [behaviour])
     expect(
       failures.every((sentence) => !sentence.includes('the story broke off')),
       failures.join('\n'),

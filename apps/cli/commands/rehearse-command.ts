@@ -11,6 +11,7 @@ import {
   storyLines,
   withOwnReleases,
   type Scenario,
+  type StoryEnd,
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../../base/registry/index.js'
@@ -19,6 +20,7 @@ import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
+import { compareEras } from './rehearse-compare.js'
 import { readEra } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
 import { checkClusterOptions, rehearseCluster } from './rehearse-cluster.js'
@@ -38,7 +40,7 @@ export async function rehearseUpgrade(
   environment: Environment,
   names: readonly string[],
 ): Promise<number> {
-  const { all = false, list = false, story = false, without = [], seed = 1, json = false } = options
+  const { all = false, list = false, story = false, compare = false, without = [], seed = 1, json = false } = options
   const as = readEra(options['operators-as'])
   const { stdout, stopped } = environment
   checkClusterOptions(options, names)
@@ -47,11 +49,26 @@ export async function rehearseUpgrade(
     else stdout.lines(formatScenarioList(as, stdout.columns))
     return 0
   }
+  if (compare && (as !== undefined || story))
+    throw usageError(`--compare plays both eras and prints what differs`, 'leave out --as and --story')
   if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
   if (options.cluster !== undefined) return rehearseCluster(options.cluster, options, environment)
   const wanted = all
-    ? storiesOf(as ?? 'document')
+    ? storiesOf(as ?? 'today')
     : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
+  const play = (
+    scenario: Scenario,
+    era: ClusterEra,
+    lacking: readonly string[],
+    onLine: (line: StoryLine) => void,
+  ): Promise<StoryEnd> => {
+    const logger = storyLog(environment, json)
+    return rehearse(scenario, { as: era, without: lacking, seed, logger, signal: stopped, onLine })
+  }
+  if (compare) {
+    const scenarios = all ? STORIES.filter(isFirstOfName) : wanted
+    return (await compareEras({ scenarios, without, json }, environment, play)) ? 0 : 1
+  }
   // Refuses an unknown behaviour before anything is played.
   for (const era of new Set(wanted.map((scenario) => eraOf(scenario, as))))
     new Behaviours(ALL_BEHAVIOURS, { without, as: era })
@@ -59,19 +76,15 @@ export async function rehearseUpgrade(
   for (const scenario of wanted) {
     stopped.throwIfAborted()
     const view = json || story ? eachLine(environment, json) : summary(environment)
-    const end = await rehearse(scenario, {
-      as: eraOf(scenario, as),
-      without,
-      seed,
-      logger: storyLog(environment, json),
-      signal: stopped,
-      onLine: (line) => view.show(line),
-    })
+    const end = await play(scenario, eraOf(scenario, as), without, (line) => view.show(line))
     view.end?.(end.holds)
     holds &&= end.holds
   }
   return holds ? 0 : 1
 }
+
+const isFirstOfName = ({ name }: Scenario, index: number, all: readonly Scenario[]): boolean =>
+  all.findIndex((story) => story.name === name) === index
 
 interface StoryView {
   show: (line: StoryLine) => void
@@ -149,7 +162,7 @@ const ERA_TITLES: Readonly<Record<ClusterEra, string>> = {
   document: 'the design documents',
 }
 
-const eraOf = (scenario: Scenario, as: ClusterEra | undefined): ClusterEra => as ?? scenario.as ?? 'document'
+const eraOf = (scenario: Scenario, as: ClusterEra | undefined): ClusterEra => as ?? scenario.as ?? 'today'
 
 const erasOf = ({ as }: Scenario): readonly ClusterEra[] => (as === undefined ? CLUSTER_ERAS : [as])
 

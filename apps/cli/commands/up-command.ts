@@ -51,6 +51,10 @@ export async function up(
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
   const { stdout } = environment
+  if (wantsAllOperators(commandOptions)) {
+    const { upOperators } = await import('./up-operators.js')
+    return upOperators(commandOptions, environment, () => untilStopped(commandOptions, environment))
+  }
   await using object = await ironicObjectOf(commandOptions)
   const options = object?.mergedOptions(commandOptions) ?? commandOptions
   const json = options.json ?? false
@@ -139,6 +143,9 @@ export async function up(
   return hosts?.isRefused ? 1 : 0
 }
 
+/** True for `--actors` with more than BareMetal Operator: a cluster of its own. */
+const wantsAllOperators = ({ actors = 'bmo' }: UpOptions): boolean => actors !== 'none' && actors !== 'bmo'
+
 /** The object of `--ironic-cr`, which few commands name: its kinds and schemas take their time to load. */
 async function ironicObjectOf({ 'ironic-cr': file }: UpOptions): Promise<UpIronicObject | undefined> {
   if (file === undefined) return undefined
@@ -147,7 +154,16 @@ async function ironicObjectOf({ 'ironic-cr': file }: UpOptions): Promise<UpIroni
 }
 
 /** Options that are of BareMetalHosts, and of the API that has them. */
-const CLUSTER_OPTIONS = ['hosts', 'watch', 'kube-api', 'kube-token', 'kube-crds', 'actors', 'hostclaims'] as const
+const CLUSTER_OPTIONS = [
+  'hosts',
+  'watch',
+  'kube-api',
+  'kube-token',
+  'kube-crds',
+  'actors',
+  'operators-as',
+  'hostclaims',
+] as const
 
 /** Loads hosts and their API where an option asks for them. */
 async function clusterOf(options: UpOptions, { variables }: Environment): Promise<UpCluster | undefined> {

@@ -71,7 +71,7 @@ async function coreosMake(options: ImagesMakeOptions, environment: Environment):
     environment.stopped.throwIfAborted()
   }
   const stream = smallStream({
-    stream: streamNameOf(name, version),
+    stream: options['image-stream'] ?? streamNameOf(name, version),
     version,
     architectures: made,
     baseUrl,
@@ -104,7 +104,8 @@ async function containerMake(options: ImagesMakeOptions, environment: Environmen
   const images = await imagesFor(options, environment)
   const created = new Date(systemClock().now()).toISOString().replace(/\.\d+/, '')
   const comment = `ironstage ${packageVersion()}`
-  const made = bootableContainer({ name, version, architectures, created, comment })
+  const stream = options['image-stream']
+  const made = bootableContainer({ name, version, architectures, created, comment, ...defined({ stream }) })
   const put = () => putImage(made, { sink: images.sink(place), tag, signal: environment.stopped })
   await (place.kind === 'layout' ? writing(place.folder, put) : put())
   const where = place.kind === 'layout' ? `oci:${place.folder}` : `${place.registry}/${place.repository}`

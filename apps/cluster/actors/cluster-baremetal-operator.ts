@@ -7,6 +7,7 @@ import {
   type Deployment,
   type PodContainer,
   type ClusterOperator,
+  type Provisioning,
   type Condition,
   type ActorParts,
   runController,
@@ -38,7 +39,7 @@ export const COPIES_THE_ISO: Behaviour = {
   name: 'cbo/copies-the-iso-of-the-release',
   stories: { today: 'deploy-image', document: 'deploy-image' },
   says: 'the image service restarts with the ISO of the first release: no newer deploy image ever reaches a host',
-  source: 'cluster-baremetal-operator 4ecb36c provisioning/image_customization.go',
+  source: 'cluster-baremetal-operator 4ecb36c provisioning/image_customization.go EnsureImageCustomizationDeployment',
   since: '4.10',
 }
 export const WAITS_FOR_ROLLOUT: Behaviour = {
@@ -106,7 +107,17 @@ interface Images {
   imageCustomizationController?: string
   machineOSImages?: string
   baremetalIpaDownloader?: string
+  /** `spec.bootIsoSource` of the Provisioning, which is no image (provisioning/baremetal_config.go getBootIsoSource). */
+  bootIsoSource?: string
 }
+
+const withIsoSource = (images: Images, { spec }: Provisioning): Images => ({
+  ...images,
+  ...defined({ bootIsoSource: spec.bootIsoSource }),
+})
+
+/** Variable of Ironic's container: `http` where BMCs read live ISOs at their origin. */
+export const BOOT_ISO_SOURCE = 'IRONIC_BOOT_ISO_SOURCE'
 
 /** Argument with which BareMetal Operator asks for an image for each host. */
 export const BUILDS_IMAGES = '-build-preprov-image'
@@ -165,7 +176,9 @@ class ProvisioningController implements ResourceController {
     if (provisioning.metadata.annotations?.['provisioning.metal3.io/paused'] !== undefined) return { again: minutes(1) }
     const named = imagesIn(images.data?.['images.json'])
     if (typeof named === 'string') return this.#report('InvalidConfiguration', named)
-    return this.#parts.behaviours.as === 'today' ? this.#applyAll(named, version) : this.#rollOut(named, version)
+    return this.#parts.behaviours.as === 'today'
+      ? this.#applyAll(withIsoSource(named, provisioning), version)
+      : this.#rollOut(named, version)
   }
 
   /** The release that its own pod belongs to; undefined before there is one. */
@@ -289,7 +302,14 @@ class ProvisioningController implements ResourceController {
     if (JSON.stringify(current.spec.template) === JSON.stringify(template)) return current
     if (name === DEPLOYMENTS.ironic && !behaviours.has(RESTARTS_IRONIC)) return current
     const because = `the release ${version} has another image`
-    announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `rolls out ${name} again`, because })
+    // As the document has it, the image service goes first.
+    const isEarly = name === DEPLOYMENTS.imageService && behaviours.has(IMAGE_SERVICE_FIRST)
+    announce({
+      actor: CLUSTER_BAREMETAL_OPERATOR,
+      does: `rolls out ${name} again`,
+      because,
+      ...defined({ document: isEarly ? IMAGE_SERVICE_FIRST.document : undefined }),
+    })
     return kube.update<'Deployment'>({
       ...current,
       metadata: { ...current.metadata, annotations: { ...current.metadata.annotations, ...annotations } },
@@ -315,12 +335,12 @@ class ProvisioningController implements ResourceController {
       announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: 'reports that it is degraded', because: message })
     else if (version !== undefined && status?.versions[0]?.version !== version)
       announce({ actor: CLUSTER_BAREMETAL_OPERATOR, does: `reports ${version}`, because: message })
-    else if (reason === 'SyncingResources' && isNews)
+    else if (reason === 'SyncingResources' && isNews && behaviours.has(WAITS_FOR_ROLLOUT))
       announce({
         actor: CLUSTER_BAREMETAL_OPERATOR,
         does: 'waits',
         because: message,
-        ...defined({ document: behaviours.has(WAITS_FOR_ROLLOUT) ? WAITS_FOR_ROLLOUT.document : undefined }),
+        document: WAITS_FOR_ROLLOUT.document,
       })
   }
 }
@@ -334,6 +354,7 @@ interface WantedDeployment {
 /** The Deployments of metal3; releases before the live ISO have no image service. */
 function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalOperatorParts) {
   const { imageCustomizationController, machineOSImages, baremetalIpaDownloader, baremetalIronicAgent = '' } = images
+  const { bootIsoSource: isoSource } = images
   const variables = (all: Record<string, string>) => Object.entries(all).map(([name, value]) => ({ name, value }))
   const init =
     machineOSImages === undefined
@@ -355,7 +376,11 @@ function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalO
   const others = [
     deployment(
       DEPLOYMENTS.ironic,
-      { name: CONTAINERS.ironic, image: images.baremetalIronic },
+      {
+        name: CONTAINERS.ironic,
+        image: images.baremetalIronic,
+        ...defined({ env: isoSource === undefined ? undefined : variables({ [BOOT_ISO_SOURCE]: isoSource }) }),
+      },
       { initContainers: [init] },
     ),
     deployment(

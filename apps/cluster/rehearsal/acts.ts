@@ -1,4 +1,5 @@
 import { defined } from '../../../base/runtime/index.js'
+import type { Acted } from './acted.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
 import { connectHosts, namedBootImage, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
@@ -16,11 +17,6 @@ import { applyManifests, deleteManifests } from './manifest-acts.js'
 import { waitForObject } from './object-waits.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
-
-/** Result of a step: `failure` ends the story. */
-export interface Acted {
-  failure?: string
-}
 
 /** A step that changes the site, or waits. */
 export type ActStep = Exclude<ScenarioStep, { expect: unknown }>
@@ -52,6 +48,8 @@ function actOf(step: ActStep): Act<ActStep> {
   if (name === undefined) throw new Error(`a step without an act: ${JSON.stringify(step)}`)
   return ACTS[name] as Act<never> as Act<ActStep>
 }
+
+const INSPECT_ANNOTATION = 'inspect.metal3.io'
 
 /** Steps by name. The first name that a step has counts: new hosts may have a password and a network too. */
 const ACTS: Acts = {
@@ -176,6 +174,16 @@ const ACTS: Acts = {
   reprovision: {
     says: ({ reprovision }) => `reinstalls the ${reprovision}`,
     perform: async ({ reprovision }, cluster) => reinstall(reprovision, cluster),
+  },
+
+  inspect: {
+    says: ({ inspect }) => `asks for an inspection of the ${inspect}`,
+    perform: async ({ inspect }, cluster) => {
+      const metadata = { annotations: { [INSPECT_ANNOTATION]: '' } }
+      for (const { name } of await cluster.group(inspect))
+        await cluster.kube.patch('BareMetalHost', { name, namespace: MACHINE_API_NAMESPACE }, { metadata })
+      return {}
+    },
   },
 
   bootstrap: {

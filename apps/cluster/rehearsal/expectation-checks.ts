@@ -268,6 +268,17 @@ const CHECKS: ExpectationChecks = {
     return isSo ? { expects } : { expects, found: isUpgradeable ? sentences.true : `${sentences.false}: ${message}` }
   },
 
+  operator: async (expectation, cluster) => {
+    const { operator: name, is } = expectation
+    const found = await cluster.kube.find('ClusterOperator', { name })
+    const degraded = conditionOf(found?.status?.conditions, 'Degraded')
+    const state = degraded?.status === 'True' ? 'degraded' : 'healthy'
+    const { message = '' } = degraded ?? {}
+    const expects = `operator ${name} is ${is}${because(expectation)}`
+    if (found && state === is && message.includes(expectation.because ?? '')) return { expects }
+    return { expects, found: found ? `it is ${state}${message === '' ? '' : `: ${message}`}` : 'there is none' }
+  },
+
   rollOuts: ({ rollOuts }, cluster) => {
     const found = cluster.noticesOfUpgrade.flatMap(({ does }) => /^rolls out (\S+)/.exec(does)?.[1] ?? [])
     const expects =

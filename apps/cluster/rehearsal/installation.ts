@@ -16,14 +16,17 @@ const BMC_SECRET = 'bmc-credentials'
 /** Installs the cluster of a scenario: its operators, hosts, machine set and nodes. */
 export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   const { kube, scenario, parts } = cluster
-  const { controlPlane = 0, workers = 0, spares = 0, pinned = false, hostStream } = scenario.cluster
+  const { controlPlane = 0, workers = 0, spares = 0, pinned = false, bootIsoSource, hostStream } = scenario.cluster
   const release = cluster.release(scenario.cluster.release)
   await writePlatform(cluster, controlPlane === 1 && workers === 0)
   await kube.create({
     apiVersion: apiVersionOf('Provisioning'),
     kind: 'Provisioning',
     metadata: { name: PROVISIONING },
-    spec: { provisioningNetwork: 'Disabled', ...defined({ provisioningOSDownloadURL: osDownloadUrl(release) }) },
+    spec: {
+      provisioningNetwork: 'Disabled',
+      ...defined({ provisioningOSDownloadURL: osDownloadUrl(release), bootIsoSource }),
+    },
   })
   await waitUntilSettled(cluster, 'upgrade')
   await connectHosts(cluster, controlPlane + workers + spares, defined({ stream: hostStream }))

@@ -1,6 +1,6 @@
 import { isRefusal } from '../../../base/kubernetes/index.js'
 import { hours, seconds } from '../../../base/runtime/index.js'
-import type { Acted } from './acts.js'
+import type { Acted } from './acted.js'
 import { entryNamed, objectAt } from './named-objects.js'
 import type { RehearsedCluster } from './rehearsed-cluster.js'
 import type { ScenarioObject } from './scenario-manifests.js'

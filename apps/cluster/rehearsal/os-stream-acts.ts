@@ -3,7 +3,7 @@ import { dataUrl } from '../../../ignition/index.js'
 import { OS_IMAGE_STREAM } from '../admission/stream-policies.js'
 import { STREAM_LABEL } from '../actors/image-customization-controller/base-images.js'
 import { ROLE } from '../actors/machine-config-operator/machine-config-names.js'
-import type { Acted } from './acts.js'
+import type { Acted } from './acted.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { HostGroup, Pool } from './scenario.js'
 

@@ -14,7 +14,7 @@ import {
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../../machine/index.js'
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
-import { defined, withClockHeld, UserError, type Clock } from '../../../base/runtime/index.js'
+import { defined, minutes, withClockHeld, UserError, type Clock } from '../../../base/runtime/index.js'
 import { writeMachineOs, type ShippedIso } from '../site/machine-os-folder.js'
 import { makeRelease, type NewRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
@@ -24,7 +24,7 @@ import type { ScenarioDamage, ScenarioRelease } from './scenario.js'
 export const OLD_RAMDISK = 'kernel and ramdisk from before CoreOS'
 
 /** A stream of CoreOS in a release, with its images made and published. */
-export interface PreparedStream {
+interface PreparedStream {
   /** Version of its node image. */
   coreos: string
   /** Version of its live images: what `coreos-installer install --offline` in the deploy image installs. */
@@ -96,6 +96,7 @@ export async function prepareRelease(wanted: ScenarioRelease, place: ReleasePlac
   )
   if (isMirrored) mirrorRelease(made, systemsOf(all), site)
   damageRelease(wanted, made, nodeImage, site)
+  if (wanted.slow !== undefined) slowImageService(made, site)
   const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : main.live
   const { shipped: _, stream: __, ...published } = main
   return { ...published, version, deployImage, method, agentImage, made, streams }
@@ -197,19 +198,12 @@ async function publishStream(images: StreamImages, { site, isMirrored }: Release
     base: installs,
     inDiskImages: isWhole,
   })
-  const small = smallStream({
-    stream: images.name,
+  const small = streamOf({
+    name: images.name,
     version: images.namedVersion,
-    baseUrl: new URL('.', bootImage).href,
-    modified: new Date(site.clock.now()).toISOString(),
-    generator: 'ironstage',
-    architectures: {
-      [ARCHITECTURE]: {
-        packing: 'gz',
-        metal: { name: path.split('/').at(-1)!, sha256 },
-        ...liveDigests(system, live),
-      },
-    },
+    disk: { url: bootImage, sha256 },
+    live: liveDigests(system, live),
+    clock: site.clock,
   })
   const stream = known ? withFilesOf(known, small) : small
   const shipped = { os, architecture: ARCHITECTURE, iso, sha256: sha256Hex(iso), stream }
@@ -239,6 +233,13 @@ function mirrorRelease({ image, components }: SiteRelease, systems: readonly str
   for (const pullspec of [image, ...systems, ...Object.values(components)]) registry.mirror(pullspec)
 }
 
+function slowImageService({ version, components }: SiteRelease, { registry }: Site): void {
+  const image = components['imageCustomizationController']
+  if (image !== undefined) registry.publish(image, { release: version, pullTime: SLOW_PULL })
+}
+
+const SLOW_PULL = minutes(2)
+
 /** Components by the names of their damages. */
 const DAMAGED_COMPONENTS: Readonly<Record<Exclude<ScenarioDamage, 'node-image'>, string>> = {
   'image-service': 'imageCustomizationController',
@@ -250,6 +251,26 @@ function damageRelease({ damaged }: ScenarioRelease, made: SiteRelease, nodeImag
   if (damaged === 'node-image') site.stage.registry.fail(nodeImage, 'wrong-digest')
   const component = damaged === undefined || damaged === 'node-image' ? undefined : DAMAGED_COMPONENTS[damaged]
   if (component !== undefined) site.registry.lose(made.components[component] ?? '')
+}
+
+/** Stream metadata of the installer with one disk image. */
+const streamOf = (wanted: {
+  name: string
+  version: string
+  disk: { url: string; sha256: string }
+  live: ReturnType<typeof liveDigests>
+  clock: Clock
+}): StreamMetadata => {
+  const { name, version, disk, live, clock } = wanted
+  const metal = { name: disk.url.split('/').at(-1)!, sha256: disk.sha256 }
+  return smallStream({
+    stream: name,
+    version,
+    baseUrl: new URL('.', disk.url).href,
+    modified: new Date(clock.now()).toISOString(),
+    generator: 'ironstage',
+    architectures: { [ARCHITECTURE]: { packing: 'gz', metal, ...live } },
+  })
 }
 
 /** The disk image that machines are installed from, as the method takes it. */

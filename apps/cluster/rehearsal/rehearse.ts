@@ -61,7 +61,7 @@ class StoryRun {
     this.#scenario = scenario
     this.#options = options
     this.#plan = plan
-    this.#as = options.as ?? scenario.as ?? 'document'
+    this.#as = options.as ?? scenario.as ?? 'today'
   }
 
   async play(): Promise<StoryEnd> {
@@ -139,17 +139,9 @@ class StoryRun {
     if (found !== undefined) this.#failures.push(`${expects}; but ${found}`)
   }
 
-  #tellNotice({ actor, does, because, document }: ActorNotice): void {
-    const { time, elapsed } = this.#now()
-    this.#options.onLine({
-      event: 'act',
-      scenario: this.#scenario.name,
-      actor: ACTOR_SHORT_NAMES[actor] ?? actor,
-      time,
-      elapsed,
-      does,
-      ...defined({ because, document }),
-    })
+  #tellNotice(notice: ActorNotice): void {
+    const now = this.#clockNow()
+    this.#options.onLine(actLine(this.#scenario.name, notice, { now, began: this.#began }))
   }
 
   #tellEnd(): StoryEnd {
@@ -168,12 +160,42 @@ class StoryRun {
     return end
   }
 
-  #now(): { time: string; elapsed: number } {
-    const at = this.#cluster?.clock.now() ?? 0
-    if (Number.isNaN(this.#began)) this.#began = at
-    return { time: new Date(at).toISOString(), elapsed: (at - this.#began) / 1000 }
+  #now(): StoryTime {
+    return storyTime({ now: this.#clockNow(), began: this.#began })
+  }
+
+  #clockNow(): number {
+    const now = this.#cluster?.clock.now() ?? 0
+    if (Number.isNaN(this.#began)) this.#began = now
+    return now
   }
 }
+
+interface StoryTime {
+  time: string
+  elapsed: number
+}
+
+/** Milliseconds of lab time: now, and at the first line. */
+interface StoryClock {
+  now: number
+  began: number
+}
+
+const storyTime = ({ now, began }: StoryClock): StoryTime => ({
+  time: new Date(now).toISOString(),
+  elapsed: (now - began) / 1000,
+})
+
+/** The line for an act of an actor. */
+export const actLine = (scenario: string, { actor, does, because }: ActorNotice, at: StoryClock): StoryLine => ({
+  event: 'act',
+  scenario,
+  actor: ACTOR_SHORT_NAMES[actor] ?? actor,
+  ...storyTime(at),
+  does,
+  ...defined({ because }),
+})
 
 /** Names the manifests of the user's own releases that no actor here acts on. */
 function leftOutNotices(releases: Scenario['releases']): ActorNotice[] {

@@ -6,7 +6,9 @@ const VERSION_SCHEMA = { type: 'string', pattern: '^[0-9][0-9A-Za-z.+-]*$' } as 
 const COUNT = { type: 'integer', minimum: 0, maximum: 50 } as const
 const INDEX_SCHEMA = { type: 'integer', minimum: 0 } as const
 const DURATION_SCHEMA = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?[smhd]$' } as const
-const WAITED_FOR = { enum: ['time', 'upgrade', 'spares', 'installations', 'nodes', 'pools', 'reboots'] } as const
+const WAITED_FOR = {
+  enum: ['time', 'upgrade', 'metal3', 'spares', 'installations', 'nodes', 'pools', 'reboots'],
+} as const
 /** Value of a label, which names of streams are. */
 const STREAM_NAME = { type: 'string', pattern: '^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$' } as const
 const POOL = { enum: ['workers', 'control plane'] } as const
@@ -62,9 +64,15 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
   unrendered: keyed('unrendered', POOL, { because: SCENARIO_TEXT_SCHEMA }),
   skewMode: keyed('skewMode', { enum: ['Automatic', 'Manual', 'None'] }, { version: VERSION_SCHEMA }),
   upgradeable: keyed('upgradeable', { type: 'boolean' }, { because: SCENARIO_TEXT_SCHEMA }),
+  operator: keyed(
+    'operator',
+    SCENARIO_TEXT_SCHEMA,
+    { is: { enum: ['healthy', 'degraded'] }, because: SCENARIO_TEXT_SCHEMA },
+    ['is'],
+  ),
   rollOuts: keyed('rollOuts', { type: 'array', items: SCENARIO_TEXT_SCHEMA }),
   degraded: keyed('degraded', GROUP, { because: SCENARIO_TEXT_SCHEMA }),
-  agent: keyed('agent', SCENARIO_TEXT_SCHEMA, { of: GROUP }, ['of']),
+  agent: keyed('agent', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   error: keyed('error', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   event: keyed(
     'event',
@@ -96,6 +104,7 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
     network: { const: 'missing' },
     stream: STREAM_NAME,
   }),
+  inspect: keyed('inspect', GROUP),
   reprovision: keyed('reprovision', GROUP),
   bootImage: keyed('bootImage', SCENARIO_TEXT_SCHEMA),
   clear: keyed('clear', { const: 'boot images' }),
@@ -131,6 +140,7 @@ const RELEASE_SCHEMA = scenarioObjectSchema({
   family: { enum: ['rhcos', 'fcos'] },
   installs: { enum: ['coreos', 'qcow2'] },
   deployImage: { enum: ['coreos', 'old-ramdisk'] },
+  slow: { const: 'image-service' },
   damaged: { enum: ['node-image', 'image-service', 'ironic', 'baremetal-operator'] },
   iso: SCENARIO_TEXT_SCHEMA,
   metal: SCENARIO_TEXT_SCHEMA,
@@ -153,6 +163,7 @@ export const SCENARIO_SCHEMA = scenarioObjectSchema(
         spares: COUNT,
         hostStream: STREAM_NAME,
         pinned: { type: 'boolean' },
+        bootIsoSource: { enum: ['local', 'http'] },
       },
       ['release'],
     ),

@@ -53,6 +53,8 @@ export interface ScenarioRelease {
   installerStream?: string
   /** An image of the payload that cannot be had: the node image does not match its digest, others are missing. */
   damaged?: ScenarioDamage
+  /** An image whose pull takes two minutes. */
+  slow?: 'image-service'
   /** Path of a live ISO in place of a made one. */
   iso?: string
   /** Path of a metal image in place of a made one: `.raw`, `.raw.gz` or `.raw.xz`. */
@@ -82,6 +84,8 @@ interface ScenarioCluster {
    * naming an image.
    */
   pinned?: boolean
+  /** Where BMCs read live ISOs: Ironic's copy, or the image service itself. Default `local`. */
+  bootIsoSource?: 'local' | 'http'
 }
 
 /** Computers by role: `spares` are hosts that are not provisioned, `nodes` are control plane and workers. */
@@ -103,6 +107,8 @@ export type ScenarioStep =
   /** Powers spare hosts on or off. */
   | { power: 'on' | 'off'; of: HostGroup; index?: number }
   | NewHosts
+  /** The administrator asks for an inspection of hosts. */
+  | { inspect: HostGroup }
   /** Installs nodes again, in place. */
   | { reprovision: HostGroup }
   /** The administrator gives the machine sets the boot image of a release. */
@@ -166,8 +172,8 @@ export interface NewHosts {
 
 export type Pool = 'workers' | 'control plane'
 
-/** `installations` are hosts of machines, whether they have become nodes or not; `time` only passes. */
-export type WaitedFor = 'time' | 'upgrade' | 'spares' | 'installations' | 'nodes' | 'pools' | 'reboots'
+/** `metal3` is the roll-out of its pods, `installations` are hosts of machines, whether they have become nodes or not; `time` only passes. */
+export type WaitedFor = 'time' | 'upgrade' | 'metal3' | 'spares' | 'installations' | 'nodes' | 'pools' | 'reboots'
 
 export type Expectation =
   /** The deploy image that hosts which are not provisioned run now, or boot next. */
@@ -191,6 +197,8 @@ export type Expectation =
   | { skewMode: 'Automatic' | 'Manual' | 'None'; version?: string }
   /** False while an operator keeps the cluster from another minor release. */
   | { upgradeable: boolean; because?: string }
+  /** State of a ClusterOperator by its own account. */
+  | { operator: string; is: 'healthy' | 'degraded'; because?: string }
   /** The Deployments of metal3 that were rolled out since the last upgrade was asked for, in this order. */
   | { rollOuts: readonly string[] }
   | { degraded: HostGroup; because?: string }
@@ -198,7 +206,7 @@ export type Expectation =
   | { poolStream: string; of: Pool }
   /** The configuration of a pool is not rendered. */
   | { unrendered: Pool; because?: string }
-  | { agent: string; of: HostGroup }
+  | { agent: string; of: HostGroup; index?: number }
   /** The error that hosts show. */
   | { error: string; of: HostGroup; index?: number }
   /** An event about an object, `KIND/NAME`, with a reason and a message that contains a text. */

@@ -90,7 +90,7 @@ export function storyLines(line: StoryLine, columns = 80): string[] {
       return spread({ ...line, actor: line.holds ? 'holds' : 'FAILS' }, checkText(line), columns)
     case 'end':
       return [
-        `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${clockText(line.elapsed)}`,
+        `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${elapsedText(line.elapsed)}`,
         ...line.failures.flatMap((failure) => wrapStory(failure, columns - 2).map((text) => `  ${text}`)),
       ]
   }
@@ -102,29 +102,43 @@ function checkText(check: StoryCheck): string {
 }
 
 /** Suffix of what only a design document asks for. */
-const documentText = ({ document }: { document?: string }): string =>
+export const documentText = ({ document }: { document?: string }): string =>
   document === undefined ? '' : ` (document ${document})`
 
 /** Text in its column, behind the time and the actor of the first line. */
-function spread(first: { elapsed: number; actor: string } | null, text: string, columns: number): string[] {
-  const indent = CLOCK_WIDTH + 2 + ACTOR_WIDTH + 2
+const spread = (first: { elapsed: number; actor: string } | null, text: string, columns: number): string[] =>
+  columnLines(first && { ...first, as: '' }, text, columns)
+
+/**
+ * Text in its column, behind what stands at the head of the first line: the era, the time, the actor.
+ *
+ * @param eraWidth width of the column with the era, for a text without a head
+ */
+export function columnLines(
+  first: { as: string; elapsed: number; actor: string } | null,
+  text: string,
+  columns: number,
+  eraWidth = 0,
+): string[] {
+  const before = first ? first.as.length : eraWidth
+  const indent = before + CLOCK_WIDTH + 2 + ACTOR_WIDTH + 2
   return wrapStory(text, Math.max(30, columns - indent)).map((part, index) => {
     const head =
       first && index === 0
-        ? `${clockText(first.elapsed).padStart(CLOCK_WIDTH)}  ${first.actor.padEnd(ACTOR_WIDTH)}  `
+        ? `${first.as}${elapsedText(first.elapsed).padStart(CLOCK_WIDTH)}  ${first.actor.padEnd(ACTOR_WIDTH)}  `
         : ' '.repeat(indent)
     return `${head}${part}`
   })
 }
 
 /** `1:02:03` */
-function clockText(elapsed: number): string {
+export function elapsedText(elapsed: number): string {
   const whole = Math.round(elapsed)
   const two = (number: number) => `${number}`.padStart(2, '0')
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`
 }
 
-/** Lines of at most `width` characters; digests are cut short. */
+/** Text in lines of a width; digests are cut short. */
 export function wrapStory(text: string, width: number): string[] {
   const short = text.replaceAll(/(sha256:[0-9a-f]{12})[0-9a-f]{52}/g, '$1...')
   return wrapWords(

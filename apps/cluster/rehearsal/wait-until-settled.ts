@@ -2,7 +2,8 @@ import { hours, seconds } from '../../../base/runtime/index.js'
 import { conditionOf } from '../../../base/kubernetes/index.js'
 import { CURRENT_CONFIG, STATE } from '../actors/machine-config-operator/machine-config-names.js'
 import { primaryPool } from '../actors/machine-config-operator/primary-pool.js'
-import type { RehearsedCluster } from './rehearsed-cluster.js'
+import { isRolledOut } from '../site/pods.js'
+import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { WaitedFor } from './scenario.js'
 
 const CLUSTER_POLL_INTERVAL = seconds(5)
@@ -66,6 +67,11 @@ const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise
     const wanted = spec?.desiredUpdate?.version
     const isAsked = wanted === undefined || wanted === entry.version
     return isAsked && entry.state === 'Completed' ? null : `the upgrade to ${wanted ?? entry.version} is not complete`
+  },
+  metal3: async ({ kube }) => {
+    const { items } = await kube.list('Deployment', { namespace: MACHINE_API_NAMESPACE })
+    const waiting = items.find((deployment) => !isRolledOut(deployment))
+    return waiting ? `${waiting.metadata.name} is not rolled out` : null
   },
   spares: async (cluster) => {
     for (const { name, object, machine } of await cluster.group('spares')) {

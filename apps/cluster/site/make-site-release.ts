@@ -89,7 +89,10 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
   const image = `${REPOSITORY}@${payloadDigest(payload)}`
   registry.publish(image, { payload })
   for (const [name, pullspec] of Object.entries(components))
-    registry.publish(pullspec, name === 'machineOSImages' && machineOs !== undefined ? { folder: machineOs } : {})
+    registry.publish(pullspec, {
+      release: version,
+      ...defined({ folder: name === 'machineOSImages' ? machineOs : undefined }),
+    })
   if (nodeImage !== undefined) registry.publish(nodeImage)
   for (const { image: pullspec, labels } of systems) registry.publish(pullspec, { labels })
   return { version, image, components }

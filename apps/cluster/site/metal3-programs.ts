@@ -1,9 +1,10 @@
 import { copyMetal } from '../../../coreos/index.js'
 import { defined, withClockHeld } from '../../../base/runtime/index.js'
+import { bootNetwork } from '../../../lab/index.js'
 import { PullFailure } from '../../../machine/index.js'
 import type { ActorParts, PodContainer } from '../../../base/kubernetes/index.js'
 import { runBareMetalOperator } from '../../../baremetal-operator/index.js'
-import { BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
+import { BOOT_ISO_SOURCE, BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
 import { HOST_ARCHITECTURE } from '../actors/image-customization-controller/base-images.js'
 import { runImageCustomizationController } from '../actors/image-customization-controller/image-customization-controller.js'
 import type { PodPrograms, RunningContainer } from './pods.js'
@@ -20,6 +21,7 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
   const { registriesConf } = site.registry
   // The Service in front of the pods has one address.
   let port = 0
+  let keepsCopies = false
   return {
     init: {
       [CONTAINERS.machineOs]: async ({ image, contents }) => {
@@ -30,14 +32,21 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
       },
     },
     main: {
-      [CONTAINERS.ironic]: async () => {
+      [CONTAINERS.ironic]: async (container) => {
+        keepsCopies = parts.behaviours.as === 'today' && environment(container, BOOT_ISO_SOURCE) !== 'http'
         await site.stage.ironic.start()
-        // Ironic's database is in an emptyDir of the pod (cluster-baremetal-operator 4ecb36c provisioning/baremetal_pod.go).
-        return { [Symbol.asyncDispose]: () => site.stage.ironic.stop({ keepsDatabase: false }) }
+        return {
+          [Symbol.asyncDispose]: () => {
+            site.isoCopies.clear()
+            // Ironic's database is in an emptyDir of the pod (cluster-baremetal-operator 4ecb36c provisioning/baremetal_pod.go).
+            return site.stage.ironic.stop({ keepsDatabase: false })
+          },
+        }
       },
       [CONTAINERS.imageService]: async (container) => {
         const controller = await runImageCustomizationController({
           ...parts,
+          behaviours: parts.behaviours.of(container.contents.release),
           port,
           images: site.shared,
           ironicUrl: environment(container, 'IRONIC_BASE_URL'),
@@ -45,21 +54,37 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
           ...defined({ registriesConf }),
         })
         port = controller.port
-        return controller
+        return {
+          [Symbol.asyncDispose]: async () => {
+            if (keepsCopies) await site.isoCopies.keep(await isoUrls(parts), bootNetwork({ clock: site.clock }))
+            await controller[Symbol.asyncDispose]()
+          },
+        }
       },
       [CONTAINERS.baremetalOperator]: (container) => baremetalOperator(container),
     },
   }
 }
 
+/** The ISOs that hosts boot now. */
+async function isoUrls({ kube }: ActorParts): Promise<string[]> {
+  const { items } = await kube.list('PreprovisioningImage')
+  return items.flatMap(({ status }) => (status?.format === 'iso' && status.imageUrl ? [status.imageUrl] : []))
+}
+
 /** BareMetal Operator as its container starts it. */
-function operatorIn(container: PodContainer, site: Site, parts: ActorParts): AsyncDisposable {
+function operatorIn(container: RunningContainer, site: Site, parts: ActorParts): AsyncDisposable {
   const [deployKernel, deployRamdisk] = ['DEPLOY_KERNEL_URL', 'DEPLOY_RAMDISK_URL'].map((name) =>
     environment(container, name),
   )
   const buildsImages = container.args?.includes(BUILDS_IMAGES) ?? false
   const ramdisk = deployKernel && deployRamdisk ? { deployKernel, deployRamdisk } : {}
-  return runBareMetalOperator({ ...parts, ironic: site.stage, settings: { buildsImages, ramdisk } })
+  return runBareMetalOperator({
+    ...parts,
+    behaviours: parts.behaviours.of(container.contents.release),
+    ironic: site.stage,
+    settings: { buildsImages, ramdisk },
+  })
 }
 
 const environment = ({ env = [] }: PodContainer, name: string): string =>

@@ -123,7 +123,7 @@ class PodController implements ResourceController {
   async #pull(container: PodContainer, signal: AbortSignal): Promise<RunningContainer> {
     const { clock, registry } = this.#parts
     const contents = await registry.pull(container.image, signal)
-    await clock.sleep(IMAGE_PULL_DELAY, { signal })
+    await clock.sleep(contents.pullTime ?? IMAGE_PULL_DELAY, { signal })
     return { ...container, contents }
   }
 

@@ -28,6 +28,10 @@ export interface PodImage {
   folder?: string
   /** Labels of the image. */
   labels?: Readonly<Record<string, string>>
+  /** Release that it was made for; an image that several releases have is of the last. */
+  release?: string
+  /** Time that its pull takes; default: that of any image. */
+  pullTime?: number
 }
 
 /** Pulls container images: of a site's own registry, or another that speaks the protocol. */

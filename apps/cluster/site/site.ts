@@ -10,6 +10,7 @@ import {
   type Logger,
   type Random,
 } from '../../../base/runtime/index.js'
+import { IsoCopies } from './iso-copies.js'
 import { SiteRegistry, type RepositoryMirrors } from './container-registry.js'
 import { SiteNetwork, type Reachability } from './site-network.js'
 import { openWebServer, type WebServer } from './web-server.js'
@@ -38,6 +39,8 @@ export interface Site extends AsyncDisposable {
   readonly outside: WebServer
   /** The web server of the site's mirror. */
   readonly mirror: WebServer
+  /** Live ISOs on Ironic's own web server. */
+  readonly isoCopies: IsoCopies
   /** Machines with their BMCs, and Ironic, which is stopped at first. */
   readonly stage: Stage
   /** Kernel and ramdisk of releases before the live ISO, as metal3's own web server has them. */
@@ -55,6 +58,7 @@ export function openSite(options: SiteOptions): Promise<Site> {
     const registry = new SiteRegistry(network, mirrors)
     const folder = scope.use(await temporaryFolder())
     const parts = { clock, random, logger }
+    const isoCopies = new IsoCopies()
     const outside = scope.use(await openWebServer(network, parts))
     const mirror = scope.use(await openWebServer(null, parts))
     const empty = { files: [], config: JSON.stringify({ ignition: { version: '3.2.0' } }), secret: '' }
@@ -67,6 +71,7 @@ export function openSite(options: SiteOptions): Promise<Site> {
         ...more,
         ...parts,
         conf: { fetchBootImages: true, ...conf },
+        bootNetwork: (boots) => isoCopies.before(boots),
         allow: (url) => network.check(url),
         pullable: (image) => void registry.locate(image),
       }),
@@ -87,6 +92,7 @@ export function openSite(options: SiteOptions): Promise<Site> {
       registry,
       outside,
       mirror,
+      isoCopies,
       stage: staged,
       oldRamdisk: httpd.oldRamdisk,
       shared: join(folder.path, 'images'),

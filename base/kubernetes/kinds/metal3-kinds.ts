@@ -150,6 +150,7 @@ export interface Provisioning extends KubeObject<'Provisioning'> {
   spec: {
     provisioningNetwork?: 'Managed' | 'Unmanaged' | 'Disabled'
     provisioningOSDownloadURL?: string
+    bootIsoSource?: 'local' | 'http'
     preProvisioningOSDownloadURLs?: { isoURL?: string; kernelURL?: string; initramfsURL?: string; rootfsURL?: string }
     watchAllNamespaces?: boolean
   }
@@ -272,6 +273,7 @@ export interface IronicObject extends KubeObject<'Ironic'> {
     highAvailability?: boolean
     inspection?: { collectors?: string[]; vlanInterfaces?: string[] }
     networking?: IronicNetworking
+    networkingService?: { enabled?: boolean; providerNetworks?: object[] }
     tls?: { certificateName?: string; bmcCA?: LinkedResource; trustedCA?: LinkedResource }
     version?: string
     [field: string]: unknown

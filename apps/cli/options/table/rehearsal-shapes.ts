@@ -13,6 +13,11 @@ export const REHEARSAL_SHAPES = {
       'whose account the operators act by: those of today, or the design documents of 2020 to 2023 (default: today)',
     schema: { type: 'string', enum: [...ERA_WORDS] },
   },
+  compare: {
+    description:
+      'play each scenario with the operators of today and with those of the documents, and print where they part',
+    schema: FLAG,
+  },
   without: {
     value: 'BEHAVIOUR',
     description: 'switch off a behaviour of an actor, as in cvo/waits-for-operators; may be repeated',

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { minutes, randomUuid } from '../../../../base/runtime/index.js'
+import { defined, minutes, randomUuid } from '../../../../base/runtime/index.js'
 import {
   conditionOf,
   type ClusterVersion,
@@ -128,6 +128,7 @@ class ClusterVersionController implements ResourceController {
         actor: CLUSTER_VERSION_OPERATOR,
         does: `refuses ${update.version || update.image}`,
         because: reasonIn(refusal.message),
+        ...defined({ document: refusal.document }),
       })
     const [current] = cluster.status?.history ?? []
     const present = current && this.#payloads.get(current.image)
@@ -211,7 +212,8 @@ function desiredUpdate({ spec, status }: ClusterVersion): DesiredUpdate | string
   const invalid = `spec.desiredUpdate.version: Invalid value: ${JSON.stringify(version)}:`
   if (version !== '' && !readVersion(version)) return `${invalid} must be a semantic version (1.2.3[-...])`
   if (image !== '') return { version, image, force }
-  const images = [...new Set(status?.history.filter((one) => one.version === version).map((one) => one.image))]
+  const known = [...(status?.availableUpdates ?? []), ...(status?.history ?? [])]
+  const images = [...new Set(known.filter((one) => one.version === version).map((one) => one.image))]
   if (images.length === 1) return { version, image: images[0]!, force }
   return images.length === 0
     ? `${invalid} when image is empty the update must be an available update`

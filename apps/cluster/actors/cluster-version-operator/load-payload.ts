@@ -1,7 +1,7 @@
 import type { ClusterVersion, Behaviours } from '../../../../base/kubernetes/index.js'
 import type { ContainerPuller, ReleasePayload } from '../../site/site-releases.js'
-import { errorChain } from '../../../../base/runtime/index.js'
-import { VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
+import { defined, errorChain } from '../../../../base/runtime/index.js'
+import { KEEPS_FIRST_RELEASE, VERIFIES_PAYLOADS } from './cluster-version-behaviours.js'
 import { blockedBy, failedPreconditions } from './upgrade-preconditions.js'
 
 /** The release that a cluster is asked for. */
@@ -19,6 +19,8 @@ export type LoadStep = 'RetrievePayload' | 'LoadPayload' | 'VerifyPayloadVersion
 export interface LoadRefusal {
   step: LoadStep
   message: string
+  /** Number of the design document whose rule it is, which today's operator does not have. */
+  document?: string
 }
 
 export type LoadedPayload = { payload: ReleasePayload } | LoadRefusal
@@ -54,12 +56,14 @@ export async function loadPayload(
     const failure = `release image version ${version} does not match the expected upstream version ${update.version}`
     return failed('VerifyPayloadVersion', 'Verifying payload', failure)
   }
-  const blocked = blockedBy(failedPreconditions(cluster, version, behaviours), force)
+  const problems = failedPreconditions(cluster, version, behaviours)
+  const blocked = blockedBy(problems, force)
   return blocked === undefined
     ? { payload }
     : {
         step: 'PreconditionChecks',
         message: `Preconditions failed for payload loaded ${named(version)}: ${blocked}`,
+        ...defined({ document: problems.some(({ isFinal }) => isFinal) ? KEEPS_FIRST_RELEASE.document : undefined }),
       }
 }
 

@@ -16,7 +16,7 @@ export const DRAINS_BEFORE_DELETION: Behaviour = {
   name: 'mao/drains-before-deletion',
   stories: { today: 'scale-down', document: 'scale-down' },
   says: 'a machine is powered off under its workloads when the set is scaled down',
-  source: 'machine-api-operator 9511961 pkg/controller/machine/controller.go, drain_controller.go',
+  source: 'machine-api-operator 9511961 pkg/controller/machine/drain_controller.go drainNode',
 }
 export const REPLACES_MACHINES: Behaviour = {
   name: 'mao/keeps-replicas',

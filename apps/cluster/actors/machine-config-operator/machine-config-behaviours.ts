@@ -4,7 +4,7 @@ export const RESPECTS_MAX_UNAVAILABLE: Behaviour = {
   name: 'mco/respects-max-unavailable',
   stories: { today: 'one-node-at-a-time', document: 'one-node-at-a-time' },
   says: 'all nodes of a pool reboot at once: the control plane loses quorum, and workloads have nowhere to run',
-  source: 'machine-config-operator 7ff337a pkg/controller/node/node_controller.go getCandidateMachines',
+  source: 'machine-config-operator 7ff337a pkg/controller/node/node_controller.go getAllCandidateMachines',
 }
 export const HONOURS_PAUSE: Behaviour = {
   name: 'mco/honours-paused-pools',
@@ -16,19 +16,19 @@ export const DRAINS_NODES: Behaviour = {
   name: 'mco/drains-nodes',
   stories: { today: 'one-node-at-a-time', document: 'one-node-at-a-time' },
   says: 'a node reboots under its workloads and interrupts them',
-  source: 'machine-config-operator 7ff337a pkg/controller/drain/drain_controller.go',
+  source: 'machine-config-operator 7ff337a pkg/controller/drain/drain_controller.go drainNode',
 }
 export const DETECTS_DRIFT: Behaviour = {
   name: 'mco/detects-config-drift',
   stories: { today: 'config-drift', document: 'config-drift' },
   says: 'a manually changed file goes unnoticed until an update overwrites it, or fails because of it',
-  source: 'machine-config-operator 7ff337a pkg/daemon/on_disk_validation.go',
+  source: 'machine-config-operator 7ff337a pkg/daemon/on_disk_validation.go validateOnDiskState',
 }
 export const RETRIES_PULLS: Behaviour = {
   name: 'mco/retries-pulls',
   stories: { today: 'registry-away', document: 'registry-away' },
   says: 'a registry failure of a minute leaves the node on its old release forever',
-  source: 'machine-config-operator 7ff337a pkg/daemon/update.go',
+  source: 'machine-config-operator 7ff337a pkg/daemon/update.go updateLayeredOS',
 }
 export const VALIDATES_AFTER_REBOOT: Behaviour = {
   name: 'mco/validates-after-reboot',
@@ -40,13 +40,13 @@ export const ENCAPSULATES_CONFIG: Behaviour = {
   name: 'mco/serves-the-node-image',
   stories: { today: 'base-image', document: 'base-image' },
   says: 'a new machine keeps running the base image: it has no kubelet and never joins the cluster',
-  source: 'machine-config-operator 7ff337a pkg/server/server.go',
+  source: 'machine-config-operator 7ff337a pkg/server/server.go MachineConfigEncapsulatedPath',
 }
 export const NEGOTIATES_IGNITION: Behaviour = {
   name: 'mco/translates-ignition',
   stories: { today: 'legacy-cluster', document: 'pinned-machine-sets' },
   says: 'a machine with an older boot image gets a config version that it cannot read, and ends in the emergency shell',
-  source: 'machine-config-operator 7ff337a pkg/server/api.go',
+  source: 'machine-config-operator 7ff337a pkg/server/api.go detectSpecVersionFromAcceptHeader',
 }
 export const WAITS_FOR_POOLS: Behaviour = {
   name: 'mco/waits-for-required-pools',
@@ -119,7 +119,8 @@ export const ENFORCES_SKEW: Behaviour = {
   name: 'mco/enforces-boot-image-skew',
   stories: { today: 'legacy-cluster' },
   says: 'a cluster goes on to releases whose nodes cannot be installed from its boot images any more',
-  source: 'machine-config-operator 7ff337a pkg/operator/sync.go syncBootImageSkewEnforcementStatus, status.go',
+  source:
+    'machine-config-operator 7ff337a pkg/operator/sync.go syncBootImageSkewEnforcementStatus, status.go checkBootImageSkewUpgradeableGuard',
   since: '4.22',
 }
 export const REFUSES_MANAGED_IMAGES: Behaviour = {

@@ -6,6 +6,9 @@ import { HOST_STORIES } from './host-stories.js'
 import { NODE_IMAGE_STORIES } from './node-image-stories.js'
 import { STREAM_STORIES } from './stream-stories.js'
 import { OPERATOR_STORIES } from './operator-stories.js'
+import { TODAY_BOOT_IMAGE_STORIES } from './today-boot-image-stories.js'
+import { TODAY_DEPLOY_IMAGE_STORIES } from './today-deploy-image-stories.js'
+import { TODAY_OPERATOR_STORIES } from './today-operator-stories.js'
 
 /** All stories: those of the design documents, and as they go today. Two of one name are of one subject. */
 export const STORIES: readonly Scenario[] = [
@@ -14,6 +17,9 @@ export const STORIES: readonly Scenario[] = [
   ...BOOT_IMAGE_STORIES,
   ...NODE_IMAGE_STORIES,
   ...OPERATOR_STORIES,
+  ...TODAY_DEPLOY_IMAGE_STORIES,
+  ...TODAY_BOOT_IMAGE_STORIES,
+  ...TODAY_OPERATOR_STORIES,
   ...STREAM_STORIES,
 ]
 

@@ -22,6 +22,7 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
   {
     name: 'shared-base',
     title: 'Two releases share a base image, and its disk image is fetched once',
+    as: 'document',
     document: '003',
     releases: { A: NODE_A, B: NODE_B },
     cluster: { release: 'A', workers: 1, spares: 1 },
@@ -31,7 +32,7 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
       { scale: 2 },
       { wait: 'nodes' },
       { expect: { runs: 'B', of: 'workers' } },
-      { expect: { pulled: 'base', of: 'B', times: 1 } },
+      { expect: { pulled: 'base', of: 'B', times: 1 }, document: '003' },
     ],
   },
   {
@@ -49,6 +50,7 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
   {
     name: 'okd',
     title: 'OKD: Fedora CoreOS becomes the node image',
+    as: 'document',
     document: '003',
     releases: {
       A: { version: '4.15.0-0.okd', coreos: '39.20240101.3.0', base: '39.20231204.3.3', family: 'fcos' },
@@ -63,7 +65,7 @@ export const NODE_IMAGE_STORIES: readonly Scenario[] = [
       { wait: 'nodes' },
       { expect: { runs: 'B', of: 'workers' } },
       { expect: { installedFrom: 'B', of: 'workers', index: 1 } },
-      { expect: { deployImage: 'B', of: 'spares' } },
+      { expect: { deployImage: 'B', of: 'spares' }, document: '000' },
     ],
   },
   {

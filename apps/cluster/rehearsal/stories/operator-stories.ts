@@ -8,14 +8,15 @@ export const OPERATOR_STORIES: readonly Scenario[] = [
   {
     name: 'held-upgrade',
     title: 'An operator that cannot be updated stops the upgrade before any node is rebooted',
+    as: 'document',
     document: '000',
     releases: { A, B: { ...B, damaged: 'image-service' } },
     cluster: { release: 'A', controlPlane: 1, workers: 1 },
     steps: [
       { upgrade: 'B' },
       { wait: 'upgrade', within: '2h' },
-      { expect: { upgrade: 'failing', because: 'baremetal' } },
-      { expect: { reboots: 0, of: 'nodes', since: 'upgrade' } },
+      { expect: { upgrade: 'failing', because: 'baremetal' }, document: '000' },
+      { expect: { reboots: 0, of: 'nodes', since: 'upgrade' }, document: '000' },
       { expect: { runs: 'A', of: 'nodes' } },
     ],
   },

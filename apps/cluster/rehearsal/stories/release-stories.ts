@@ -14,6 +14,14 @@ export const BEFORE = {
 const BASE_IMAGE = '9.6.20250826.1'
 export const NODE_A = { version: '4.19.0', coreos: '9.6.20250902.0', base: BASE_IMAGE } satisfies ScenarioRelease
 export const NODE_B = { version: '4.20.0', coreos: '9.6.20251015.1', base: BASE_IMAGE } satisfies ScenarioRelease
+/** The first release after {@link BEFORE}, which has the live ISO. */
+export const BEFORE_NEXT = { ...A, version: '4.10.0', coreos: '410.84.202203141348-0' } satisfies ScenarioRelease
+/** Releases of today, with a base image each: the last one enforces the age of boot images. */
+export const NOW = { version: '4.21.0', coreos: '9.6.20260210.0', base: '9.6.20260112.0' } satisfies ScenarioRelease
+export const NEXT = { version: '4.22.0', coreos: '9.6.20260701.0', base: '9.6.20260615.0' } satisfies ScenarioRelease
+/** The same, with the cluster's programs in their disk images. */
+export const FAR = { version: '4.22.0', coreos: '9.6.20260701.0' } satisfies ScenarioRelease
+export const FAR_NEXT = { version: '4.23.0', coreos: '9.8.20261101.0' } satisfies ScenarioRelease
 /** The last release before the streams, and the first with them. */
 export const BEFORE_STREAMS = { version: '4.22.0', coreos: '9.8.20260521-0' } satisfies ScenarioRelease
 export const TWO_STREAMS = {

@@ -130,6 +130,7 @@ export class BootImageController implements ResourceController {
       actor: MACHINE_CONFIG_OPERATOR,
       does: `gives machine set ${set.metadata.name} the boot image ${offered.version}`,
       because: 'the upgrade is complete: every node runs the release',
+      document: UPDATES_BOOT_IMAGES.document,
     })
     await this.#approve(set, wanted, offered.version)
   }
@@ -144,6 +145,7 @@ export class BootImageController implements ResourceController {
       actor: MACHINE_CONFIG_OPERATOR,
       does: `reverts the boot image of machine set ${set.metadata.name}`,
       because: why,
+      document: WITHHOLDS_BOOT_IMAGES.document,
     })
     await kube.update<'MachineSet'>(withApprovedImage(set, approved, { refused: why }))
   }
@@ -155,6 +157,7 @@ export class BootImageController implements ResourceController {
       actor: MACHINE_CONFIG_OPERATOR,
       does: `refuses the boot image for machine set ${metadata.name}`,
       because: why,
+      document: REFUSES_OLDER_BOOT_IMAGES.document,
     })
     const { name, namespace = MACHINE_API } = metadata
     await kube.patch('MachineSet', { name, namespace }, { metadata: { annotations: { [BOOT_IMAGE_REFUSED]: why } } })
@@ -172,7 +175,12 @@ export class BootImageController implements ResourceController {
     if (isDeepStrictEqual(conditions, operator.status.conditions)) return
     await kube.updateStatus<'ClusterOperator'>({ ...operator, status: { ...operator.status, conditions } })
     if (skew !== undefined)
-      announce({ actor: MACHINE_CONFIG_OPERATOR, does: 'reports different boot images', because: skew })
+      announce({
+        actor: MACHINE_CONFIG_OPERATOR,
+        does: 'reports different boot images',
+        because: skew,
+        document: NAMES_SKEW.document,
+      })
   }
 
   /** The places that name a version of the boot image. */
