@@ -12,7 +12,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     row: '000 "newly-installed clusters',
     does: 'lets a downgrade through',
     file: 'apps/cluster/actors/cluster-version-operator/upgrade-preconditions.ts',
-    from: 'if (isOlder(version, first.version))',
+    from: 'if (keepsFirst && isOlder(version, first.version))',
     to: 'if (version === first.version)',
     test: 'apps/cluster/actors/cluster-version-operator/cluster-version-operator.test.ts',
     title: 'older than the first version, %s: the cluster stays where it is',
