@@ -19,11 +19,5 @@ export { readOwnRelease, withOwnReleases } from './rehearsal/own-releases.js'
 export { readScenario } from './rehearsal/read-scenario.js'
 export type { Scenario } from './rehearsal/scenario.js'
 export { STORIES, storiesOf } from './rehearsal/stories/index.js'
-export {
-  compareStories,
-  comparisonLines,
-  comparisonOf,
-  type StoryComparison,
-  type StoryDifference,
-} from './rehearsal/compare-stories.js'
+export { compareStories, comparisonLines, comparisonOf } from './rehearsal/compare-stories.js'
 export { isMilestone, type StoryEnd, type StoryLine, storyLines } from './rehearsal/story-line.js'

@@ -236,7 +236,7 @@ export class RehearsedCluster implements AsyncDisposable {
     this.#upgradeNotices = this.notices.length
   }
 
-  /** What actors have done since the last upgrade was asked for. */
+  /** Acts of actors since the last upgrade was asked for. */
   get noticesOfUpgrade(): readonly ActorNotice[] {
     return this.notices.slice(this.#upgradeNotices)
   }
