@@ -106,8 +106,10 @@ export function managerStep(
   name: string,
   args: unknown,
   { node, ports }: { node: JsonObject; ports: readonly JsonObject[] },
-  { managers, target, environment, progress, logger, clock, signal, downloads, images, nodeAgain }: CommandContext,
+  command: CommandContext,
 ): Promise<unknown> {
+  const { managers, target, environment, progress, logger, clock, signal, images } = command
+  const { downloads, nodeAgain, refusesContainers } = command
   const context = {
     target,
     environment,
@@ -116,6 +118,7 @@ export function managerStep(
     clock,
     signal,
     images,
+    refusesContainers,
     ...defined({ downloads, nodeAgain }),
     node,
     ports,

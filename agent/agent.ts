@@ -128,6 +128,7 @@ class RunningAgent implements Agent {
       onProgress: this.#options.onProgress ?? (() => {}),
       standalone: standalone !== undefined,
       ignoreBootloaderFailure: settings.ignoreBootloaderFailure,
+      refusesContainers: settings.refusesContainers,
       images: () => {
         const { md5 = false, formats = null } = this.#state.saved.images ?? {}
         const { proxies, fileFolders = FILE_URL_PATHS } = this.#options

@@ -72,7 +72,7 @@ export class CommandRunner {
     target: Target,
   ): Promise<CommandOutcome & { closing?: Closing }> {
     const { probe, signal, clock, environment, managers, inventory } = this.#options
-    const { standalone, ignoreBootloaderFailure, node, nodeAgain, seen, commands } = this.#options
+    const { standalone, ignoreBootloaderFailure, refusesContainers, node, nodeAgain, seen, commands } = this.#options
     let closing: Closing | undefined
     const step = stepNameIn(params) ?? name
     const logger = this.#commandLogger(fullName)
@@ -92,6 +92,7 @@ export class CommandRunner {
         downloads: probedDownloads(probe, { from: 'agent', to: 'images' }),
         standalone,
         ignoreBootloaderFailure,
+        refusesContainers,
         node,
         seen,
         commands,
@@ -214,6 +215,7 @@ export interface CommandRunnerOptions {
   onProgress(progress: AgentCommandProgress): void
   readonly standalone: boolean
   readonly ignoreBootloaderFailure: boolean
+  readonly refusesContainers: boolean
   images(): ImageRules
   node(): JsonObject
   readonly nodeAgain?: () => Promise<JsonObject | null>

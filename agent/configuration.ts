@@ -18,6 +18,8 @@ export interface AgentSettings extends AgentConfig {
   readonly requestId: string | null
   readonly ignoreBootloaderFailure: boolean
   readonly md5: boolean
+  /** `disable_bootc_deploy` */
+  readonly refusesContainers: boolean
   /** `ironic_api_version`; when set, Ironic is not asked for its version. */
   readonly ironicVersion: string | null
   /** Address to listen on, and the advertised one when it differs; null means not configured. */
@@ -76,6 +78,7 @@ export function readAgentSettings(
     requestId: values.global_request_id,
     ignoreBootloaderFailure: values.ignore_bootloader_failure,
     md5: values.md5_enabled,
+    refusesContainers: values.disable_bootc_deploy,
     ironicVersion: values.ironic_api_version,
     listen: { host: values.listen_host, port: values.listen_port },
     advertise: { host: values.advertise_host, port: values.advertise_port, protocol: values.advertise_protocol },

@@ -16,4 +16,12 @@ export const ERRORS = defineCatalogue({
     sentence: 'Ironic is not ready',
     remedy: 'wait for Ironic to start, or read its log',
   },
+  'ironic-object': {
+    sentence: 'the object of kind Ironic cannot be used',
+    remedy: 'correct what the message names',
+  },
+  'operator-setting': {
+    sentence: 'a setting of BareMetal Operator in the environment cannot be used',
+    remedy: 'correct the variable, or unset it',
+  },
 })

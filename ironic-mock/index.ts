@@ -18,7 +18,7 @@ export type { DeployImages } from './conductor/flows/deploy/deploy-image-urls.js
 export { bootsIso } from './conductor/flows/deploy/deploy-images.js'
 export { isSecret } from './conductor/records/secret-keys.js'
 export { repetitionText } from './conductor/flows/deploy/repeated-deployments.js'
-export { type ProfileName } from './config/config-profiles.js'
+export { PROFILE_NAMES, type ProfileName } from './config/config-profiles.js'
 export { type IronicConfigRequest, readIronicConfig, withDocuments } from './config/read-config.js'
 export { SERVICE_DEFAULTS, type ServiceSettings } from './config/service-options.js'
 export { redfishRequestOf, type RedfishRequest } from './drivers/redfish-errors.js'

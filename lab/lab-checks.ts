@@ -1,6 +1,7 @@
 import type { Fault, LabFaults } from '../control/index.js'
 import { faultFrom, FAULT } from '../control/index.js'
 import { UserError } from '../base/runtime/index.js'
+import { PROFILE_NAMES } from '../ironic-mock/index.js'
 import { SchemaCompiler, schemaProblem } from '../base/schemas/index.js'
 import { readFleet } from '../machine/index.js'
 import type { EnrollOptions, LabOptions } from './lab.js'
@@ -22,7 +23,7 @@ const LAB_OPTIONS = closedObject({
   clock: { type: ['string', 'number'] },
   seed: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   ironic: closedObject({
-    profile: { enum: ['metal3', 'upstream'] },
+    profile: { enum: [...PROFILE_NAMES] },
     release: text,
     files: { type: 'array', items: closedObject({ name: text, text: { type: 'string' } }, ['name', 'text']) },
     set: { type: 'array', items: text },

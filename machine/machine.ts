@@ -67,6 +67,8 @@ export interface FirstBoot {
   fetched: string[]
   /** Partitions, arrays, volumes and filesystems of the config. They are checked, but not made on the disks. */
   plannedDiskChanges: { section: 'disks' | 'raid' | 'luks' | 'filesystems'; device: string; what: string }[]
+  /** A system that bootc installed has no Ignition: its image by digest, and the config drive that it found. */
+  container?: { image: string; configDrive: string | null }
 }
 
 export type MachinePower = 'on' | 'off'

@@ -29,6 +29,7 @@ export interface CommandContext {
   ownLog(): readonly string[]
   readonly standalone: boolean
   readonly ignoreBootloaderFailure: boolean
+  readonly refusesContainers: boolean
   /** Node as last seen; after a restart at least its root device hints are known. */
   node(): JsonObject
   /** Ironic's rules for images. */

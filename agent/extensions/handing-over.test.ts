@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { defined } from '../../base/runtime/index.js'
-import { StepError } from '../../steps/index.js'
+import { genericHardwareManager, StepError } from '../../steps/index.js'
 import { AgentScene, PEERS_STEPS, testManager, testStep } from '../../test/kit/agent-scene.js'
 import { exited } from '../../test/kit/fake-target.js'
 import type { JsonObject } from '../../base/wire/index.js'
@@ -86,6 +86,17 @@ test('execute_bootc_install says that no manager has it', async () => {
   expect(await ended(scene, 'standby.execute_bootc_install', { image_source: 'oci://x/y' })).toMatchObject({
     command_name: 'execute_bootc_install',
     command_error: { type: 'HardwareManagerMethodNotFound', details: 'Could not find method: execute_bootc_install' },
+  })
+})
+
+test('execute_bootc_install is refused where the agent’s option forbids it', async () => {
+  const configFiles = [{ name: 'agent.conf', text: '[DEFAULT]\ndisable_bootc_deploy = true\n' }]
+  await using scene = await serving({ configFiles, managers: [genericHardwareManager] })
+  expect(await ended(scene, 'standby.execute_bootc_install', { image_source: 'oci://x/y' })).toMatchObject({
+    command_error: {
+      type: 'CommandExecutionError',
+      details: 'The bootc deploy interface is administratively disable. Deployment cannot proceed.',
+    },
   })
 })
 

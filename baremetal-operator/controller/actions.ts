@@ -1,6 +1,6 @@
 import { defined, UserError } from '../../base/runtime/index.js'
 import { isSameJson } from '../../base/kubernetes/index.js'
-import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT, rebootRequest } from './annotations.js'
+import { INSPECT, isInspectionAsked, isInspectionDisabled, REBOOT } from './annotations.js'
 import { firmwareChange, NotReadYet, type FirmwareChange } from './firmware.js'
 import { hardwareDetails } from './hardware-details.js'
 import {
@@ -30,10 +30,13 @@ const UNREAD_SETTINGS_DELAY = 60_000
 export async function inspectHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
-  if (isInspectionDisabled(managed)) return COMPLETE
+  if (isInspectionDisabled(managed)) {
+    pass.publish('InspectionSkipped', 'disabled by user')
+    return COMPLETE
+  }
   working.isRetry = pass.hasError('inspection error')
   working.isInspectionDue = isInspectionAsked(managed)
-  working.isForced = rebootRequest(managed, { isForced: true }) !== undefined
+  working.isForced = pass.rebootRequest({ isForced: true }) !== undefined
   const outcome = await phases.inspect(host, await pass.node())
   const isStarted = requests.asked.some((verb) => verb === 'inspect' || verb === 'abort')
   if (requests.asked.includes('inspect')) parts.event(`begins the inspection of ${name}`)
@@ -88,16 +91,25 @@ export async function prepareHost(pass: HostPass): Promise<Result> {
   return outcome === 'done' ? COMPLETE : continueAfter(outcome.again, isDirty)
 }
 
+/** Data of the config drive, with the names that metrics have for it. */
+const CONFIG_DATA = ['userData', 'networkData', 'metaData'] as const
+
+const isFrom = ({ spec }: HostPass['managed'], field: (typeof CONFIG_DATA)[number], secret: string): boolean =>
+  (spec[field] as { name?: string } | undefined)?.name === secret
+
 export async function provisionHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
   const problem = installProblemOf(managed)
   if (problem) return pass.fail('provisioning error', `Validation failed: ${problem}`)
-  working.isForced = rebootRequest(managed, { isForced: true }) !== undefined
+  working.isForced = pass.rebootRequest({ isForced: true }) !== undefined
   const node = await pass.node()
   if (['available', 'deploy failed'].includes(node.provision_state))
-    for (const [secret, reason] of pass.problems)
+    for (const [secret, reason] of pass.problems) {
+      const data = pass.withoutKey.has(secret) ? CONFIG_DATA.find((field) => isFrom(managed, field, secret)) : undefined
+      if (data) parts.metrics.count('metal3_host_config_data_error_total', { host_data_type: data })
       throw new UserError('host-secret', `could not read the Secret ${secret}: ${reason}`)
+    }
   const outcome = await phases.provision({ ...host, uid: managed.metadata.uid }, node)
   if (requests.asked.includes('active')) parts.event(`begins to provision ${name}`)
   const result = pass.result(outcome, 'provisioning error')

@@ -34,12 +34,18 @@ export function rebootRequest(
   { isForced }: { isForced: boolean },
 ): { mode: 'soft' | 'hard' } | undefined {
   const requests = Object.entries(host.metadata.annotations ?? {})
-    .filter(([name]) => name === REBOOT || name.startsWith(`${REBOOT}/`))
+    .filter(([name]) => isRebootAnnotation(name))
     .map(([, text]) => parseMembers(text))
     .filter(({ force }) => !isForced || force === true)
   if (requests.length === 0) return undefined
   return { mode: requests.some(({ mode }) => mode === 'hard') ? 'hard' : 'soft' }
 }
+
+/** Values of reboot annotations that are not JSON: they ask for a soft reboot. */
+export const badRebootValues = ({ metadata }: Annotated): string[] =>
+  Object.entries(metadata.annotations ?? {})
+    .filter(([name, text]) => isRebootAnnotation(name) && text !== '' && !isJson(text))
+    .map(([, text]) => text)
 
 /** True if hardware that is known is to be inspected again. */
 export function isInspectionAsked(host: Annotated): boolean {
@@ -49,6 +55,17 @@ export function isInspectionAsked(host: Annotated): boolean {
 
 export const isInspectionDisabled = ({ spec, ...host }: BareMetalHost): boolean =>
   spec['inspectionMode'] === 'disabled' || annotation(host, INSPECT) === 'disabled'
+
+const isRebootAnnotation = (name: string): boolean => name === REBOOT || name.startsWith(`${REBOOT}/`)
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Members of an annotation's value; none where it is not JSON, as the operator takes it. */
 function parseMembers(text: string): Record<string, unknown> {

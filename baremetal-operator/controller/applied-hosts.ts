@@ -1,6 +1,6 @@
 import { defined, errorChain, sharedAbort } from '../../base/runtime/index.js'
 import type { IronicEndpoint } from '../provisioner/ironic-calls.js'
-import type { WantedHost } from '../manifests/wanted-hosts.js'
+import type { LooseManifest, WantedHost } from '../manifests/wanted-hosts.js'
 import {
   isSameJson,
   type BareMetalHost,
@@ -9,7 +9,7 @@ import {
   type ActorParts,
 } from '../../base/kubernetes/index.js'
 import { STATUS_ANNOTATION } from './annotations.js'
-import { hostObject, objectsBeside, type ManifestObject } from './manifest-objects.js'
+import { hostObject, looseObject, objectsBeside, type ManifestObject } from './manifest-objects.js'
 
 /** The `status` of a host, after a change. */
 export interface AppliedHost {
@@ -31,6 +31,8 @@ export interface AppliedHostsParts extends Pick<ActorParts, 'kube' | 'logger'> {
 export interface ApplyOptions {
   /** Objects that the files no longer have are deleted; kubectl does not prune where it could not take all of them. */
   prunes?: boolean
+  /** Objects that go with no host; none by default. */
+  loose?: readonly LooseManifest[]
 }
 
 /** An object of the files, and where it is from. */
@@ -109,7 +111,11 @@ export class AppliedHosts implements AsyncDisposable {
         place: `${file}: ${object.kind} ${object.metadata.name}`,
       })),
     )
-    return [...others, ...hosts]
+    const loose = (this.#options.loose ?? []).map((each) => ({
+      object: looseObject(each),
+      place: `${each.file}: ${each.manifest.kind} ${each.manifest.metadata.name}`,
+    }))
+    return [...loose, ...others, ...hosts]
   }
 
   /** Sends what changed since the last time: what the operator wrote meanwhile stays. */

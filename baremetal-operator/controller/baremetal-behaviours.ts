@@ -50,8 +50,15 @@ export const LIMITS_BUSY_HOSTS: Behaviour = {
   says: 'all hosts boot over the provisioning network at once and overload its DHCP and TFTP servers',
   source: 'baremetal-operator 02aa505 pkg/provisioner/ironic/ironic.go HasCapacity',
 }
+export const COPIES_LABELS: Behaviour = {
+  name: 'bmo/copies-labels',
+  stories: { today: 'host-stream' },
+  says: 'the image service never learns the stream of a host: it boots the default one',
+  source: 'baremetal-operator 02aa505 internal/controller/metal3.io/baremetalhost_controller.go getPreprovImage',
+}
 
 export const BARE_METAL_OPERATOR_BEHAVIOURS: readonly Behaviour[] = [
+  COPIES_LABELS,
   REGISTERS_AGAIN,
   REBOOTS_WAITING,
   ADOPTS,

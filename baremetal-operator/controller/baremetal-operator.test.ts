@@ -1,11 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createStagedLab, type StagedLab } from '../../lab/index.js'
-import { minutes, seededRandom, silent, VirtualClock } from '../../base/runtime/index.js'
+import { minutes, seconds, seededRandom, silent, VirtualClock } from '../../base/runtime/index.js'
 import type { BareMetalHost } from '../../base/kubernetes/kinds/metal3-kinds.js'
 import { kubeDispatch } from '../../base/kubernetes/http/kube-server.js'
 import { openKube } from '../../base/kubernetes/open-kube.js'
 import { Behaviours } from '../../base/kubernetes/controllers/behaviours.js'
 import { runBareMetalOperator, type BareMetalOperatorParts } from './baremetal-operator.js'
+import { OperatorMetrics } from './operator-metrics.js'
 import { ADOPTS, BARE_METAL_OPERATOR_BEHAVIOURS, REGISTERS_AGAIN } from './baremetal-behaviours.js'
 
 const NAMESPACE = 'metal3'
@@ -217,7 +218,8 @@ describe('a BMCEventSubscription', () => {
   })
 })
 
-test('kinds that no controller here acts on are kept by the API', async () => {
+test('the API has the newer kinds, and claims and switches are only kept unless the operator is told otherwise', async () => {
+  const { kube, create, until, pass } = await scene()
   const { store } = openKube({ clock: new VirtualClock(), random: seededRandom(1) })
   const dispatch = kubeDispatch(store, { clock: new VirtualClock() })
   const status = async (kind: string): Promise<number> => {
@@ -227,6 +229,215 @@ test('kinds that no controller here acts on are kept by the API', async () => {
   const kinds = ['hostclaims', 'hostdeploypolicies', 'hostnetworkattachments']
   for (const kind of ['dataimages', ...kinds, 'baremetalswitches']) expect(await status(kind)).toBe(200)
   expect(await status('hostfirmwares')).toBe(404)
+
+  await create('one', 1)
+  await until('one', inState('available'))
+  const at = { name: 'claim', namespace: NAMESPACE }
+  const spec = { hostClaimNamespaces: { names: [NAMESPACE] } }
+  const made = { apiVersion: 'metal3.io/v1alpha1', metadata: at }
+  await kube.create<'HostDeployPolicy'>({ ...made, kind: 'HostDeployPolicy', spec })
+  await kube.create<'HostClaim'>({ ...made, kind: 'HostClaim', spec: { poweredOn: true } })
+  await pass(minutes(5))
+  expect(await kube.get('HostClaim', at)).not.toHaveProperty('status')
+})
+
+describe('events and metrics', () => {
+  const settings = { claimsHosts: true }
+
+  /** Events of the hosts, in order. */
+  const eventsOf = async ({ kube }: Pick<Awaited<ReturnType<typeof scene>>, 'kube'>) => {
+    const { items } = await kube.list('Event')
+    return items.sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+  }
+
+  /** Sequence of the operator 02aa505 itself over the same API. */
+  test('a host through its life has the events of the real operator', async () => {
+    const played = await scene({ settings })
+    const { kube, create, until, annotate, pass } = played
+    await create('one', 1)
+    await until('one', inState('available'))
+    const spec = { hostClaimNamespaces: { names: [NAMESPACE] } }
+    const made = { apiVersion: 'metal3.io/v1alpha1', metadata: { name: 'claim', namespace: NAMESPACE } }
+    await kube.create<'HostDeployPolicy'>({ ...made, kind: 'HostDeployPolicy', spec })
+    await kube.create<'HostClaim'>({ ...made, kind: 'HostClaim', spec: { poweredOn: true } })
+    await pass(minutes(1))
+    await kube.patch('BareMetalHost', { name: 'one', namespace: NAMESPACE }, { spec: CUSTOM })
+    await until('one', ({ status }) => status?.poweredOn === true && status.provisioning.state === 'provisioned')
+    await annotate('one', { 'reboot.metal3.io': '' })
+    await pass(minutes(5))
+    await kube.patch('BareMetalHost', { name: 'one', namespace: NAMESPACE }, { spec: { customDeploy: null } })
+    await until('one', inState('available'))
+    const events = await eventsOf(played)
+    expect(events.map(({ reason, message, related }) => [reason, message, related !== undefined])).toEqual([
+      ['Registered', 'Registered new host', false],
+      ['ProfileSet', 'Hardware profile set: unknown', false],
+      ['BMCAccessValidated', 'Verified access to BMC', false],
+      ['InspectionStarted', 'Hardware inspection started', false],
+      ['InspectionComplete', 'Hardware inspection completed', false],
+      ['ProvisioningStarted', 'Image provisioning started for ', true],
+      ['ProvisioningComplete', 'Image provisioning completed for ', true],
+      ['PowerOff', 'Host soft powered off', true],
+      ['PowerOn', 'Host powered on', true],
+      ['DeprovisioningStarted', 'Image deprovisioning started', true],
+      ['DeprovisioningComplete', 'Image deprovisioning completed', true],
+    ])
+    const { uid } = await played.get('one').then(({ metadata }) => metadata)
+    expect(events[5]).toMatchObject({
+      metadata: { name: expect.stringMatching(/^ProvisioningStarted-[a-z0-9]{5}$/), namespace: NAMESPACE },
+      type: 'Normal',
+      count: 1,
+      source: { component: 'metal3-baremetal-controller' },
+      reportingComponent: 'metal3.io/baremetal-controller',
+      involvedObject: { kind: 'BareMetalHost', name: 'one', uid, apiVersion: 'metal3.io/v1alpha1' },
+      related: { kind: 'HostClaim', name: 'claim' },
+    })
+  })
+
+  test('failures have events with the words of the host, and are counted', async () => {
+    const metrics = new OperatorMetrics()
+    const played = await scene({ metrics })
+    const { kube, create, until, pass } = played
+    await kube.create<'BareMetalHost'>({
+      apiVersion: 'metal3.io/v1alpha1',
+      kind: 'BareMetalHost',
+      metadata: { name: 'bare', namespace: NAMESPACE },
+      spec: { online: true },
+    })
+    const bmc = { address: 'redfish://10.4.0.9/redfish/v1/Systems/1', credentialsName: 'none' }
+    await create('lost', 9, { bmc })
+    await create('one', 1, { image: { url: 'http://127.0.0.1:1/none.raw', checksum: 'abc', format: 'raw' } })
+    await until('one', ({ status }) => status?.errorType === 'provisioning error')
+    // The Secret has an account, and no user data.
+    await create('two', 2, { customDeploy: CUSTOM.customDeploy, userData: { name: 'bmc' } })
+    await until('two', inState('provisioning'))
+    await pass(minutes(1))
+    const rows = (await eventsOf(played)).map(({ reason, message, involvedObject }) => [
+      involvedObject.name,
+      reason,
+      message,
+    ])
+    const missing = "BMC CredentialsName secret doesn't exist The BMC secret metal3/none does not exist"
+    expect(rows).toContainEqual(['bare', 'Discovered', 'Discovered host with no BMC details'])
+    expect(rows).toContainEqual(['lost', 'BMCCredentialError', missing])
+    const failure = expect.stringMatching(/^Image provisioning failed \(url: http:\/\/127\.0\.0\.1:1\/none\.raw/)
+    expect(rows).toContainEqual(['one', 'ProvisioningError', failure])
+    const text = metrics.text()
+    expect(text).toContain('metal3_host_unmanaged_total 1\n')
+    expect(text).toMatch(/^metal3_credentials_missing_total [1-9]/m)
+    expect(text).toMatch(/^metal3_host_error_total\{error_type="ProvisioningError"\} [1-9]/m)
+    expect(text).toContain('metal3_provisioning_state_change_total{new_state="registering",prev_state=""} 3\n')
+    expect(text).toMatch(/^metal3_host_config_data_error_total\{host_data_type="userData"\} [1-9]/m)
+    expect(text).toContain('metal3_operation_inspect_duration_seconds_count{host="one",namespace="metal3"} 1\n')
+    expect(text).toMatch(/^metal3_reconcile_total\{host="one",namespace="metal3"\} [1-9]/m)
+  })
+})
+
+test('firmware that cannot be set has an event of its object for each mistake', async () => {
+  const { kube, create, until, pass } = await scene()
+  await create('one', 1, { online: false })
+  await until('one', inState('available'))
+  const at = { name: 'one', namespace: NAMESPACE }
+  const { schema } = (await kube.list('FirmwareSchema')).items[0]!.spec
+  const [name] = Object.entries(schema).find(
+    ([, setting]) => 'attribute_type' in setting && setting.attribute_type === 'Enumeration',
+  )!
+  await kube.patch('HostFirmwareSettings', at, { spec: { settings: { NoSuch: 'x', AdminPassword: 'y', [name]: 'z' } } })
+  await kube.patch('HostFirmwareComponents', at, { spec: { updates: [{ component: 'fan', url: 'http://a/b' }] } })
+  await pass(seconds(1))
+  const { items } = await kube.list('Event')
+  const failures = items.filter(({ reason }) => reason === 'ValidationFailed')
+  const component =
+    "Invalid Firmware Components: [component fan is invalid, only 'bmc', 'bios', or names starting with 'nic:' are allowed as update names]"
+  expect(
+    failures.map(({ involvedObject, source, message }) => [involvedObject.kind, source?.component, message]),
+  ).toEqual(
+    expect.arrayContaining([
+      [
+        'HostFirmwareSettings',
+        'metal3-hostfirmwaresettings-controller',
+        'Invalid BIOS setting: setting NoSuch is not in the Status field',
+      ],
+      ['HostFirmwareSettings', expect.any(String), 'Invalid BIOS setting: cannot set Password field'],
+      [
+        'HostFirmwareSettings',
+        expect.any(String),
+        `Invalid BIOS setting: Setting ${name} is invalid, unknown enumeration value - z`,
+      ],
+      ['HostFirmwareComponents', 'metal3-hostfirmwarecomponents-controller', component],
+    ]),
+  )
+})
+
+test('hardware that an annotation brings has an event, and so has one that comes too late', async () => {
+  const { kube, create, until, annotate, pass } = await scene()
+  const reasons = async () => (await kube.list('Event')).items.map(({ reason }) => reason)
+  await create('one', 1, { inspectionMode: 'disabled' })
+  await annotate('one', { 'inspect.metal3.io/hardwaredetails': '{"hostname":"one"}' })
+  await until('one', inState('available'))
+  expect(await reasons()).toContain('UpdateHardwareDetails')
+  expect(await reasons()).not.toContain('RemoveAnnotation')
+  await annotate('one', { 'inspect.metal3.io/hardwaredetails': '{"hostname":"one"}' })
+  await pass(minutes(2))
+  expect(await reasons()).toContain('RemoveAnnotation')
+})
+
+test('a reboot annotation that is no JSON is a soft reboot, and has an event', async () => {
+  const { kube, create, until, annotate, pass } = await scene()
+  await create('one', 1, CUSTOM)
+  await until('one', ({ status }) => status?.poweredOn === true && status.provisioning.state === 'provisioned')
+  await annotate('one', { 'reboot.metal3.io': 'now' })
+  await pass(minutes(3))
+  expect((await kube.list('Event')).items.map(({ reason, message }) => `${reason}: ${message}`)).toEqual(
+    expect.arrayContaining([
+      'InvalidAnnotationValue: could not parse reboot annotation (now) - invalid json, assuming soft-reboot',
+      'PowerOff: Host soft powered off',
+    ]),
+  )
+})
+
+test("a host's own kernel parameters go behind those of its initrd image, and an ISO goes without", async () => {
+  const { create, until, node, kube } = await scene({ settings: { buildsImages: true } })
+  const preprovisioningExtraKernelParams = 'console=ttyS1'
+  const at = (name: string) => ({ name, namespace: NAMESPACE })
+  for (const [name, number, scheme, format] of [
+    ['media', 1, 'redfish-virtualmedia', 'iso'],
+    ['network', 2, 'redfish', 'initrd'],
+  ] as const) {
+    await create(name, number, { preprovisioningExtraKernelParams }, scheme)
+    await kube.patch('BareMetalHost', at(name), { metadata: { labels: { 'coreos.openshift.io/stream': 'rhel-10' } } })
+    await until(name, inState('inspecting'))
+    const image = await kube.get('PreprovisioningImage', at(name))
+    await kube.updateStatus<'PreprovisioningImage'>({
+      ...image,
+      status: {
+        architecture: 'x86_64',
+        format,
+        imageUrl: `http://images.invalid/${format}`,
+        kernelUrl: 'http://images.invalid/kernel',
+        extraKernelParams: 'rd.debug',
+        networkData: {},
+        conditions: [
+          {
+            type: 'Ready',
+            status: 'True',
+            reason: 'ImageSuccess',
+            message: '',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      },
+    })
+    await until(name, inState('available'))
+    // The labels of a host are those of its image, also those that it got later.
+    const labels = { 'coreos.openshift.io/stream': 'rhel-10', rack: 'a' }
+    await kube.patch('BareMetalHost', at(name), { metadata: { labels }, spec: { online: false } })
+    await until(name, ({ status }) => status?.poweredOn === false)
+    expect((await kube.get('PreprovisioningImage', at(name))).metadata.labels).toEqual(labels)
+  }
+  expect((await node('network')).driver_info).toMatchObject({
+    kernel_append_params: '%default% rd.debug console=ttyS1',
+  })
+  expect((await node('media')).driver_info).not.toHaveProperty('kernel_append_params')
 })
 
 test('an operator that is started again continues from the objects, in the midst of an inspection too', async () => {

@@ -4,12 +4,17 @@ import { Calls, type CallsOptions, type IronicEndpoint } from '../provisioner/ir
 import { DataImageController } from './data-image.js'
 import { EventSubscriptionController } from './event-subscription.js'
 import { FirmwareReader } from './firmware-reader.js'
+import { HostClaimController } from './host-claims.js'
 import { HostController } from './host-controller.js'
 import type { OperatorSettings } from './host-pass.js'
+import type { OperatorMetrics } from './operator-metrics.js'
+import { SwitchController } from './switches.js'
 
 export interface BareMetalOperatorParts extends ActorParts {
   ironic: IronicEndpoint
   settings?: Partial<OperatorSettings>
+  /** Counts what the operator does; by default unread. */
+  metrics?: OperatorMetrics
   /** Options of the requests to Ironic. */
   calls?: Omit<CallsOptions, 'signal'>
 }
@@ -27,6 +32,7 @@ export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBare
   // The other controllers call at times of their own. Their calls are not part of the hosts' record.
   const { onCall: _hosts, ...options } = parts.calls ?? {}
   const others = { ...parts, calls: new Calls(parts.ironic, { ...options, signal: closing.signal }) }
+  const { settings = {} } = parts
   const hosts = new HostController(parts, calls)
   const controllers = [
     hosts,
@@ -34,6 +40,8 @@ export function runBareMetalOperator(parts: BareMetalOperatorParts): RunningBare
     new FirmwareReader(others, 'HostFirmwareComponents'),
     new DataImageController(others),
     new EventSubscriptionController(others),
+    ...(settings.claimsHosts ? [new HostClaimController(parts)] : []),
+    ...(settings.networking ? [new SwitchController(parts, settings.networking)] : []),
   ]
   const running = controllers.map((controller) => runController(controller, parts))
   return {

@@ -8,6 +8,7 @@ import {
   type KubeClient,
   type Behaviours,
 } from '../../base/kubernetes/index.js'
+import { COPIES_LABELS } from './baremetal-behaviours.js'
 import type { ManagedHost } from './host-status.js'
 
 const DEPLOY_IMAGE_FINALIZER = 'baremetalhost.metal3.io/preprovisioningImage'
@@ -56,8 +57,9 @@ export const waitsForDeployImage = (managed: ManagedHost): boolean =>
  * (getPreprovImage of the controller).
  */
 export async function deployImage(parts: DeployImageParts): Promise<RamdiskSource | ImageError | null> {
-  const { kube, managed, host } = parts
-  const { name, namespace = '', labels } = managed.metadata
+  const { kube, managed, host, behaviours } = parts
+  const { name, namespace = '' } = managed.metadata
+  const labels = behaviours.has(COPIES_LABELS) ? managed.metadata.labels : undefined
   const networkDataName = managed.spec['preprovisioningNetworkDataName'] as string | undefined
   const spec: PreprovisioningSpec = {
     ...defined({ networkDataName }),
@@ -132,6 +134,11 @@ function ramdiskSourceOf({ host, ramdisk }: DeployImageParts, { status }: Prepro
   }
 }
 
+export interface OwningObject {
+  kind?: 'BareMetalHost' | 'BareMetalSwitch'
+  metadata: { name: string; uid: string }
+}
+
 /** Lets the image go with its host. */
 export async function releaseDeployImage(kube: KubeClient, { metadata }: ManagedHost): Promise<void> {
   const { name, namespace = '' } = metadata
@@ -141,9 +148,10 @@ export async function releaseDeployImage(kube: KubeClient, { metadata }: Managed
   await kube.update<'PreprovisioningImage'>({ ...image, metadata: { ...image.metadata, finalizers } })
 }
 
-export const ownedBy = ({ metadata }: Pick<ManagedHost, 'metadata'>, controller: boolean) => ({
-  apiVersion: apiVersionOf('BareMetalHost'),
-  kind: 'BareMetalHost',
+/** A reference to the owner of another object: a host, or a switch. */
+export const ownedBy = ({ kind = 'BareMetalHost', metadata }: OwningObject, controller: boolean) => ({
+  apiVersion: apiVersionOf(kind),
+  kind,
   name: metadata.name,
   uid: metadata.uid,
   ...defined({ controller: controller || undefined }),

@@ -18,6 +18,7 @@ import {
 } from '../../base/kubernetes/index.js'
 import { detachmentOf, isPaused } from './annotations.js'
 import { firmwareComponentsOf, type FirmwareItem } from './firmware.js'
+import { publishEvents } from './host-events.js'
 import { hostKeyOf } from './host-status.js'
 import { SeenObjects } from './seen-objects.js'
 
@@ -116,19 +117,21 @@ export class FirmwareReader implements ResourceController {
     const settings = Object.fromEntries(shown.map(({ name, value }) => [name, value ?? '']))
     const wanted = Object.entries(subject.spec.settings)
     const isOther = wanted.some(([name, value]) => settings[name] !== `${value}`)
-    const isValid = wanted.every(
-      ([name, value]) =>
-        name in settings &&
-        fitsFirmwareSchema(schema.spec.schema[name] as Record<string, unknown> | undefined, `${value}`),
-    )
+    const problems = isOther
+      ? wanted.flatMap(([name, value]) => settingProblem(name, value, { settings, schema }) ?? [])
+      : []
+    const isValid = problems.length === 0
     const valid: FirmwareCondition = {
       type: 'Valid',
-      status: !isOther || isValid ? 'True' : 'False',
-      reason: 'Success',
-      message: '',
+      status: isValid ? 'True' : 'False',
+      reason: isValid ? 'Success' : 'ConfigurationError',
+      message: isValid ? '' : 'Invalid BIOS setting',
     }
-    if (valid.status === 'False')
-      Object.assign(valid, { reason: 'ConfigurationError', message: 'Invalid BIOS setting' })
+    if (Object.keys(settings).length > 0)
+      await this.#tell(
+        subject,
+        problems.map((problem) => `Invalid BIOS setting: ${problem}`),
+      )
     const changed: FirmwareCondition = {
       type: 'ChangeDetected',
       status: isOther ? 'True' : 'False',
@@ -191,20 +194,24 @@ export class FirmwareReader implements ResourceController {
       message: '',
     }
     const valid: FirmwareCondition = { type: 'Valid', status: 'True', reason: 'OK', message: '' }
-    if (isOther && wrong)
-      Object.assign(valid, {
-        status: 'False',
-        reason: 'InvalidComponent',
-        message:
-          `Invalid Firmware Components: [component ${wrong.component} is invalid, only 'bmc', 'bios', or names ` +
-          `starting with 'nic:' are allowed as update names]`,
-      })
+    if (isOther && wrong) {
+      const message =
+        `Invalid Firmware Components: [component ${wrong.component} is invalid, only 'bmc', 'bios', or names ` +
+        `starting with 'nic:' are allowed as update names]`
+      Object.assign(valid, { status: 'False', reason: 'InvalidComponent', message })
+      await this.#tell(subject, [message])
+    }
     const conditions = this.#conditions(before.conditions, subject, isOther ? [changed, valid] : [valid, changed])
     if (!isSameJson(conditions, before.conditions) || !isSameJson(components, before.components)) {
       const status = { ...before, components, conditions, lastUpdated: kubeTime(clock.now()) }
       await kube.updateStatus<'HostFirmwareComponents'>({ ...subject, status })
     }
     return { again: isOther ? FIRMWARE_PENDING_DELAY : FIRMWARE_REFRESH_INTERVAL }
+  }
+
+  #tell(subject: FirmwareObject, messages: readonly string[]): Promise<void> {
+    const events = messages.map((message) => ({ reason: 'ValidationFailed', message }))
+    return publishEvents(this.#parts, { ...subject, spec: {} }, events)
   }
 
   #conditions(
@@ -246,27 +253,68 @@ function schemaName(bios: readonly BiosSetting[]): string {
   return `schema-${sha256Hex(`[${sorted.join(' ')}]`).slice(0, 8)}`
 }
 
+type SettingSchema = Record<string, unknown>
+
+/** Problem of a setting that the spec asks for (validateHostFirmwareSettings). */
+function settingProblem(
+  name: string,
+  value: string | number,
+  { settings, schema }: { settings: Record<string, string>; schema: FirmwareSchema },
+): string | undefined {
+  if (name.includes('Password')) return 'cannot set Password field'
+  if (!Object.hasOwn(settings, name)) return `setting ${name} is not in the Status field`
+  const known = schema.spec.schema[name] as SettingSchema | undefined
+  const problem = known ? valueProblem(known, value) : 'it is not in the associated schema'
+  return problem === undefined ? undefined : `Setting ${name} is invalid, ${problem}`
+}
+
 /** SettingSchema.Validate of firmwareschema_types.go. */
-function fitsFirmwareSchema(schema: Record<string, unknown> | undefined, value: string): boolean {
-  if (!schema || schema['read_only'] === true) return false
+function valueProblem(schema: SettingSchema, value: string | number): string | undefined {
+  if (schema['read_only'] === true) return 'it is ReadOnly'
+  const text = `${value}`
   const limit = (name: string): number | undefined => schema[name] as number | undefined
   switch (schema['attribute_type']) {
-    case 'Enumeration':
-      return (schema['allowable_values'] as string[] | undefined)?.includes(value) ?? false
-    case 'Integer': {
-      const number = Number(value)
-      return (
-        Number.isInteger(number) &&
-        number >= (limit('lower_bound') ?? -Infinity) &&
-        number <= (limit('upper_bound') ?? Infinity)
-      )
+    case 'Enumeration': {
+      const isKnown = (schema['allowable_values'] as string[] | undefined)?.includes(text) ?? false
+      return isKnown ? undefined : `unknown enumeration value - ${text}`
     }
+    case 'Integer':
+      if (!/^[+-]?\d+$/.test(text)) return `String ${text} entered while integer expected`
+      return rangeProblem(Number(text), {
+        word: 'integer',
+        shown: text,
+        least: limit('lower_bound'),
+        most: limit('upper_bound'),
+      })
     case 'String':
-      return value.length >= (limit('min_length') ?? 0) && value.length <= (limit('max_length') ?? Infinity)
+      return rangeProblem(Buffer.byteLength(text), {
+        word: 'string',
+        shown: `${text} length`,
+        least: limit('min_length'),
+        most: limit('max_length'),
+      })
     case 'Boolean':
-      return value === 'true' || value === 'false'
+      return text === 'true' || text === 'false' ? undefined : `${text} is not a boolean`
+    case 'Password':
+      return 'passwords are immutable'
     default:
       // Without the BMC's registry nothing is known of a setting, and any value is taken.
-      return !schema['attribute_type']
+      return schema['attribute_type'] ? `unexpected attribute type ${schema['attribute_type'] as string}` : undefined
   }
+}
+
+function rangeProblem(
+  size: number,
+  { word, shown, least = -Infinity, most = Infinity }: RangeRule,
+): string | undefined {
+  const unit = word === 'integer' ? 'value' : 'length'
+  if (size < least) return `${word} ${shown} is below minimum ${unit} ${least}`
+  return size > most ? `${word} ${shown} is above maximum ${unit} ${most}` : undefined
+}
+
+interface RangeRule {
+  word: 'integer' | 'string'
+  shown: string
+  least: number | undefined
+  most: number | undefined
 }

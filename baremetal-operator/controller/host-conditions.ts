@@ -64,9 +64,14 @@ const TROUBLE: Readonly<Record<string, Record<string, HostConditionValue>>> = {
 /** States in which a failing power supply is not the host's trouble yet, or any more. */
 const WITHOUT_POWER: ReadonlySet<string> = new Set(['', 'unmanaged', 'registering', 'deleting'])
 
+/** Ready is the first, and the others follow by their names, as Cluster API's setter sorts them. */
+export function sortConditions(conditions: readonly Condition[]): Condition[] {
+  const rank = ({ type }: Condition): string => (type === 'Ready' ? '' : type)
+  return [...conditions].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+}
+
 /**
- * Sets the conditions of a host (computeConditions of the controller); whether one changed. Ready is the first, and the
- * others follow by their names, as Cluster API's setter sorts them.
+ * Sets the conditions of a host (computeConditions of the controller); whether one changed.
  */
 export function setConditions({ status, metadata }: ManagedHost, node: ApiNode | undefined, clock: Clock): boolean {
   const { provisioning, operationalStatus } = status
@@ -84,8 +89,7 @@ export function setConditions({ status, metadata }: ManagedHost, node: ApiNode |
       { type, status: verdict, reason, message: '', observedGeneration: metadata.generation },
       clock,
     )
-  const rank = ({ type }: Condition): string => (type === 'Ready' ? '' : type)
-  const sorted = [...conditions!].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+  const sorted = sortConditions(conditions!)
   const isChanged = JSON.stringify(sorted) !== JSON.stringify(status.conditions)
   status.conditions = sorted
   return isChanged

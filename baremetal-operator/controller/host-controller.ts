@@ -14,6 +14,7 @@ import {
 import { Unexpected, type Calls } from '../provisioner/ironic-calls.js'
 import { HOST_FINALIZER } from './actions.js'
 import { isPaused } from './annotations.js'
+import { publishEvents } from './host-events.js'
 import { setConditions } from './host-conditions.js'
 import { takesHostData } from './host-data.js'
 import { hostInputs, secretsOf } from './host-inputs.js'
@@ -22,11 +23,13 @@ import { hostAccountOf, type AccountError } from './host-account.js'
 import { claimSecret } from './host-secrets.js'
 import { asManagedHost, setError, type ManagedHost } from './host-status.js'
 import { HostStates } from './host-states.js'
+import { OperatorMetrics } from './operator-metrics.js'
 import { SeenObjects } from './seen-objects.js'
 
 const BAREMETAL_OPERATOR = 'baremetal-operator'
 
 export interface HostControllerParts extends ActorParts {
+  metrics?: OperatorMetrics
   settings?: Partial<OperatorSettings>
 }
 
@@ -51,6 +54,7 @@ export class HostController implements ResourceController {
   readonly #parts: HostControllerParts
   readonly #calls: Calls
   readonly #settings: OperatorSettings
+  readonly #metrics: OperatorMetrics
   /** Hosts as they were seen last, without their status. */
   readonly #seen = new SeenObjects()
   /** Errors of requests in a row, by host, and the last of them. */
@@ -59,11 +63,13 @@ export class HostController implements ResourceController {
   constructor(parts: HostControllerParts, calls: Calls) {
     this.#parts = parts
     this.#calls = calls
+    this.#metrics = parts.metrics ?? new OperatorMetrics()
     this.#settings = {
       ramdisk: PLACEHOLDER_RAMDISK,
       buildsImages: false,
       mostDeployments: 5,
       mostBusy: 20,
+      claimsHosts: false,
       ...parts.settings,
     }
   }
@@ -86,12 +92,14 @@ export class HostController implements ResourceController {
 
   async reconcile(at: ObjectName, signal: AbortSignal): Promise<ReconcileResult> {
     const key = `${at.namespace ?? ''}/${at.name}`
+    this.#metrics.count('metal3_reconcile_total', { namespace: at.namespace ?? '', host: at.name })
     try {
       const result = await this.pass(at)
       this.#failures.delete(key)
       return result
     } catch (error) {
       if (signal.aborted) return undefined
+      this.#metrics.count('metal3_reconcile_error_total')
       // A locked node.
       if (error instanceof Unexpected && error.status === 409) return { again: seconds(3) }
       // Another host has marked the same Secret meanwhile, or a client has written the host.
@@ -117,7 +125,12 @@ export class HostController implements ResourceController {
 
   async #reconcileHost(host: ManagedHost): Promise<ReconcileResult> {
     if (isPaused(host)) return undefined
-    const dataParts = { kube: this.#parts.kube, save: (each: ManagedHost) => this.#save(each) }
+    const dataParts = {
+      kube: this.#parts.kube,
+      save: (each: ManagedHost) => this.#save(each),
+      publish: (each: ManagedHost, reason: string, message: string) =>
+        publishEvents(this.#parts, each, [{ reason, message }]),
+    }
     if (await takesHostData(dataParts, host)) return { again: 0 }
     const { kube } = this.#parts
     const { finalizers = [], deletionTimestamp } = host.metadata
@@ -130,12 +143,16 @@ export class HostController implements ResourceController {
     const secrets = await secretsOf(kube, host)
     const account = await this.#account(host, secrets)
     if ('error' in account) return this.#credentialsError(host, account)
-    if (!(await this.#isReady())) return { again: seconds(30) }
+    if (!(await this.#isReady())) {
+      this.#metrics.count('metal3_provisioner_not_ready_total')
+      return { again: seconds(30) }
+    }
     const inputs = host.spec.bmc?.address ? hostInputs(host, secrets) : undefined
     const pass = new HostPass(this.#passParts(), host, {
       // A host without a BMC comes to no state that asks for it.
       host: inputs?.host as HostPass['host'],
       problems: inputs?.problems ?? new Map<string, string>(),
+      withoutKey: inputs?.withoutKey ?? new Set<string>(),
       credentials: account.secret,
       secrets,
     })
@@ -152,6 +169,7 @@ export class HostController implements ResourceController {
       random,
       behaviours,
       settings: this.#settings,
+      metrics: this.#metrics,
       event: (does, because, document) =>
         announce({ actor: BAREMETAL_OPERATOR, does, ...defined({ because: because || undefined, document }) }),
       onAsk: (verb) => void this.asked.push(verb),
@@ -159,11 +177,18 @@ export class HostController implements ResourceController {
   }
 
   async #ended(pass: HostPass, result: Result, before: string): Promise<ReconcileResult> {
-    if (result.kind === 'gone') return undefined
     const { managed: host } = pass
+    if (result.kind === 'gone') {
+      await publishEvents(this.#parts, host, pass.requests.events)
+      return undefined
+    }
     const isOther = setConditions(host, await pass.knownNode(), this.#parts.clock)
     const isDirty = result.kind !== 'continue' || result.isDirty || isOther
-    if (isDirty && JSON.stringify(host.status) !== before) await this.#save(host)
+    if (isDirty) {
+      if (JSON.stringify(host.status) !== before) await this.#save(host)
+      pass.saved()
+    }
+    await publishEvents(this.#parts, host, pass.requests.events)
     return { again: result.kind === 'complete' ? 0 : result.again }
   }
 
@@ -194,6 +219,7 @@ export class HostController implements ResourceController {
   }
 
   async #credentialsError(host: ManagedHost, { error, isMissing }: AccountError): Promise<ReconcileResult> {
+    this.#metrics.count(isMissing ? 'metal3_credentials_missing_total' : 'metal3_credentials_invalid_total')
     if (host.status.errorMessage !== error || host.status.errorType !== 'registration error') {
       setError(host.status, 'registration error', error)
       await this.#save(host)
@@ -203,6 +229,7 @@ export class HostController implements ResourceController {
         because: error,
       })
     }
+    await publishEvents(this.#parts, host, [{ reason: 'BMCCredentialError', message: error }])
     return isMissing ? { again: seconds(10) } : undefined
   }
 

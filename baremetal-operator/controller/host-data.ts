@@ -8,6 +8,8 @@ export interface HostDataParts {
   kube: KubeClient
   /** Writes the status of the host. */
   save: (host: ManagedHost) => Promise<void>
+  /** Tells something of the host in an event. */
+  publish: (host: ManagedHost, reason: string, message: string) => Promise<void>
 }
 
 /**
@@ -16,7 +18,7 @@ export interface HostDataParts {
  * begins again.
  */
 export async function takesHostData(parts: HostDataParts, host: ManagedHost): Promise<boolean> {
-  const { kube, save } = parts
+  const { kube, save, publish } = parts
   if (host.metadata.deletionTimestamp !== undefined) await releaseHardware(kube, host)
   if (await restored(parts, host)) return true
   const architecture = (await knownHardware(kube, host))?.cpu.arch
@@ -28,9 +30,16 @@ export async function takesHostData(parts: HostDataParts, host: ManagedHost): Pr
   if (hardware) {
     host.status.hardware = hardware
     await save(host)
+    await publish(host, 'UpdateHardwareDetails', 'Set HardwareDetails from hardware data or annotation')
+    // The annotation goes without an event: it was used.
+    const { name, namespace = '' } = host.metadata
+    await removed(kube, asManagedHost(await kube.get('BareMetalHost', { name, namespace })), HARDWARE_DETAILS)
     return true
   }
-  return removed(kube, host, HARDWARE_DETAILS)
+  if (!(await removed(kube, host, HARDWARE_DETAILS))) return false
+  const why = 'HardwareDetails annotation ignored, status already set and inspection is not disabled'
+  await publish(host, 'RemoveAnnotation', why)
+  return true
 }
 
 /** A host that was moved here has its status in an annotation. */

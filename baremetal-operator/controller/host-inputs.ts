@@ -1,5 +1,6 @@
 import { defined } from '../../base/runtime/index.js'
 import { hostImageProblem, buildHost, ironicHints, raidOf } from '../manifests/manifest-host.js'
+import { MissingKey } from '../manifests/manifest-secrets.js'
 import { isCoreosImage } from '../manifests/manifest-rules.js'
 import type { BareMetalHostManifest, DeviceHints, SecretManifest } from '../manifests/manifest-types.js'
 import type { RequestedHost } from '../provisioner/host-data-model.js'
@@ -79,11 +80,14 @@ export interface HostInputs {
   host: RequestedHost
   /** Secrets that are missing or malformed, by name. */
   problems: Map<string, string>
+  /** Secrets that are there, without the key that the host reads. */
+  withoutKey: ReadonlySet<string>
 }
 
 /** A host as the requests to Ironic have it, with the settings that its status says. */
 export function hostInputs(managed: ManagedHost, secrets: ReadonlyMap<string, Secret>): HostInputs {
   const problems = new Map<string, string>()
+  const withoutKey = new Set<string>()
   const { provisioning, hardware } = managed.status
   const spec = hostSpecOf(managed)
   const manifest = { kind: 'BareMetalHost' as const, metadata: managed.metadata, spec }
@@ -93,11 +97,15 @@ export function hostInputs(managed: ManagedHost, secrets: ReadonlyMap<string, Se
       if (!found) problems.set(name, 'it does not exist')
       return found as SecretManifest | undefined
     },
-    onBadSecret: (name, { message }) => void problems.set(name, message),
+    onBadSecret: (name, error) => {
+      problems.set(name, error.message)
+      if (error instanceof MissingKey) withoutKey.add(name)
+    },
   })!
   const { raid: _raid, ...rest } = host
   return {
     problems,
+    withoutKey,
     host: {
       ...rest,
       architecture: spec.architecture || (hardware as HardwareDetails | undefined)?.cpu.arch || 'x86_64',

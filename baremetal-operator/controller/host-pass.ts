@@ -5,10 +5,14 @@ import { Phases } from '../provisioner/phases.js'
 import type { Calls } from '../provisioner/ironic-calls.js'
 import type { RequestedHost, HostStatus, RamdiskSource } from '../provisioner/host-data-model.js'
 import type { ApiNode } from '../../base/wire/index.js'
-import type { Secret, HostErrorType, KubeClient, Behaviours } from '../../base/kubernetes/index.js'
+import type { Secret, HostErrorType, KubeClient, Behaviours, ProvisioningState } from '../../base/kubernetes/index.js'
 import { BACKS_OFF } from './baremetal-behaviours.js'
+import { badRebootValues, rebootRequest } from './annotations.js'
+import { FAILURE_REASONS } from './host-events.js'
+import type { MetricLabels, MetricName, OperatorMetrics } from './operator-metrics.js'
 import { inventoryOf, type HardwareDetails } from './hardware-details.js'
-import { clearError, setError, type ManagedHost } from './host-status.js'
+import { clearError, endOperation, setError, type ManagedHost } from './host-status.js'
+import type { SwitchSettings } from './switch-config.js'
 
 /** Settings of the operator: its command line and environment. */
 export interface OperatorSettings {
@@ -20,6 +24,10 @@ export interface OperatorSettings {
   mostDeployments: number
   /** Hosts that boot over the network at once (`PROVISIONING_LIMIT`). */
   mostBusy: number
+  /** HostClaims get hosts (`-hostclaims`). */
+  claimsHosts: boolean
+  /** Where the switches of Ironic's network service are written; undefined without it. */
+  networking?: SwitchSettings | undefined
 }
 
 export interface PassParts {
@@ -29,6 +37,7 @@ export interface PassParts {
   random: Random
   behaviours: Behaviours
   settings: OperatorSettings
+  metrics: OperatorMetrics
   /** An act that the operator would publish as an event of the host. */
   event: (does: string, because?: string, document?: string) => void
   /** Verbs that Ironic was asked for. */
@@ -60,6 +69,7 @@ export class HostPass {
   /** Undefined for a host without a BMC. */
   readonly host: RequestedHost
   readonly problems: ReadonlyMap<string, string>
+  readonly withoutKey: ReadonlySet<string>
   /** Undefined when the host is deleted and its account is unknown. */
   readonly credentials: Secret | undefined
   /** Secrets that the host names, by name. */
@@ -68,16 +78,18 @@ export class HostPass {
   readonly phases: Phases
   /** State that the requests to Ironic go by. */
   readonly working: HostStatus
+  readonly #afterSave: (() => void)[] = []
   #node: ApiNode | undefined
 
   constructor(
     parts: PassParts,
     managed: ManagedHost,
-    inputs: Pick<HostPass, 'host' | 'problems' | 'credentials' | 'secrets'>,
+    inputs: Pick<HostPass, 'host' | 'problems' | 'withoutKey' | 'credentials' | 'secrets'>,
   ) {
     Object.assign(this, inputs)
     this.host = inputs.host
     this.problems = inputs.problems
+    this.withoutKey = inputs.withoutKey
     this.credentials = inputs.credentials
     this.secrets = inputs.secrets
     this.parts = parts
@@ -131,9 +143,50 @@ export class HostPass {
     return this.parts.calls.find<ApiNode>('reads the node', `/nodes/${id}`)
   }
 
+  /** Tells something of the host, once the pass has ended well. */
+  publish(reason: string, message: string): void {
+    this.requests.publish(reason, message)
+  }
+
+  /** Counts something of the host, as soon as its status is written. */
+  countSaved(name: MetricName, labels?: MetricLabels): void {
+    this.#afterSave.push(() => this.parts.metrics.count(name, labels))
+  }
+
+  /** Ends the operation of a state; true if something ended. */
+  endOperation(state: ProvisioningState): boolean {
+    const ended = endOperation(this.status, state, this.parts.clock)
+    if (!ended) return false
+    const name: MetricName = `metal3_operation_${ended.operation}_duration_seconds`
+    this.#afterSave.push(() => this.parts.metrics.observe(name, this.hostLabels, ended.time / 1000))
+    return true
+  }
+
+  /** The status is written. */
+  saved(): void {
+    for (const act of this.#afterSave.splice(0)) act()
+  }
+
+  get hostLabels(): MetricLabels {
+    const { namespace = '', name } = this.managed.metadata
+    return { namespace, host: name }
+  }
+
+  /** The reboot that is asked for. @param isForced only one that ends an operation too */
+  rebootRequest(options: { isForced: boolean }): ReturnType<typeof rebootRequest> {
+    for (const value of badRebootValues(this.managed)) {
+      const why = `could not parse reboot annotation (${value}) - invalid json, assuming soft-reboot`
+      this.publish('InvalidAnnotationValue', why)
+    }
+    return rebootRequest(this.managed, options)
+  }
+
   /** recordActionFailure: the host shows an error, and is tried again later and later. */
   fail(type: HostErrorType, message: string): Result {
     setError(this.status, type, message)
+    const reason = FAILURE_REASONS[type]
+    this.countSaved('metal3_host_error_total', { error_type: reason })
+    this.publish(reason, message)
     this.parts.event(`reports ${this.managed.metadata.name}: ${type}`, message)
     return { kind: 'failed', again: this.backOff(this.status.errorCount) }
   }

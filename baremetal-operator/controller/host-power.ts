@@ -1,4 +1,4 @@
-import { rebootRequest, REBOOT } from './annotations.js'
+import { REBOOT } from './annotations.js'
 import { handleDataImage } from './data-image.js'
 import { continueAfter, type HostPass, type Result } from './host-pass.js'
 import { clearError } from './host-status.js'
@@ -29,7 +29,7 @@ export async function managePower(pass: HostPass): Promise<Result> {
     if (serviced) return serviced
   }
 
-  const reboot = rebootRequest(managed, { isForced: !isProvisioned })
+  const reboot = pass.rebootRequest({ isForced: !isProvisioned })
   const isWanted = managed.spec.online && !reboot
   if (status.poweredOn === isWanted) return continueAfter(POWER_CHECK_INTERVAL)
 
@@ -49,6 +49,8 @@ export async function managePower(pass: HostPass): Promise<Result> {
       ? { error: `Continuing with hard poweroff after soft poweroff fails. More details: ${outcome.error}` }
       : outcome
   const result = pass.result(clarified, 'power management error')
+  if (result?.kind === 'continue')
+    pass.countSaved('metal3_operation_power_change_total', { ...pass.hostLabels, on_off: isWanted ? 'on' : 'off' })
   if (result) return result
   status.poweredOn = managed.spec.online
   status.errorCount = 0

@@ -1,15 +1,14 @@
 import { defined } from '../../base/runtime/index.js'
 import { type Secret, type KubeClient, isSameJson } from '../../base/kubernetes/index.js'
-import { ownedBy } from './deploy-image.js'
-import type { ManagedHost } from './host-status.js'
+import { ownedBy, type OwningObject } from './deploy-image.js'
 
 /** Marks on the Secrets of hosts (pkg/secretutils of baremetal-operator): the operator watches those alone. */
 const SECRET_LABEL = { 'environment.metal3.io': 'baremetal' }
 const SECRET_FINALIZER = 'baremetalhost.metal3.io/secret'
 
 export interface Claim {
-  /** The host that the Secret goes with. */
-  owner?: ManagedHost
+  /** The host or the switch that the Secret goes with. */
+  owner?: OwningObject
   /** True if the Secret stays until the host is gone. */
   isHeld?: boolean
 }

@@ -4,7 +4,7 @@ import { detachmentOf, isInspectionAsked, isInspectionDisabled } from './annotat
 import { LIMITS_BUSY_HOSTS } from './baremetal-behaviours.js'
 import { clearSettings, isCancelled, isManaged, needsProvisioning, wantedInstance } from './host-inputs.js'
 import { COMPLETE, NeedsRegistration, continueAfter, type HostPass, type Result } from './host-pass.js'
-import { beginOperation, clearError, endOperation } from './host-status.js'
+import { beginOperation, clearError } from './host-status.js'
 import { managePower } from './host-power.js'
 import { ensureRegistered } from './register.js'
 
@@ -31,7 +31,12 @@ export class HostStates {
     const delayed = await this.#delayed()
     if (delayed) return delayed
     if (this.#beginsDelete()) return COMPLETE
-    return (await this.#detached()) ?? (await ensureRegistered(pass)) ?? this.#handle()
+    const detached = await this.#detached()
+    if (detached) return detached
+    const registered = await ensureRegistered(pass)
+    if (!registered) return this.#handle()
+    pass.parts.metrics.count('metal3_host_registration_required_total')
+    return registered
   }
 
   /** updateHostStateFrom: the next state is entered, unless there are too many hosts in it. */
@@ -42,11 +47,12 @@ export class HostStates {
     const next = this.#next
     if (next === before) return undefined
     if (BUSY_HOST_STATES.has(next)) {
-      const delayed = await this.#capacity()
+      const delayed = await this.#capacity(next)
       if (delayed) return delayed
     }
-    endOperation(status, before, parts.clock)
+    this.#pass.endOperation(before)
     beginOperation(status, next, parts.clock)
+    this.#pass.countSaved('metal3_provisioning_state_change_total', { prev_state: before, new_state: next })
     provisioning.state = next
     parts.event(`moves ${managed.metadata.name} ${before === '' ? '' : `from ${before} `}to ${next}`)
     if (['registering', 'inspecting', 'provisioning'].includes(next))
@@ -55,7 +61,7 @@ export class HostStates {
   }
 
   /** ensureCapacity: hosts that boot over the network are worked on few at a time. */
-  async #capacity(): Promise<Result | undefined> {
+  async #capacity(next: ProvisioningState): Promise<Result | undefined> {
     const { host, parts, managed, status } = this.#pass
     if (host.bmc.takesIso || !parts.behaviours.has(LIMITS_BUSY_HOSTS)) return undefined
     const path = '/nodes?fields=uuid%2Cname%2Cprovision_state%2Cboot_interface'
@@ -68,6 +74,9 @@ export class HostStates {
     if (busy.length < parts.settings.mostBusy || busy.some((node) => node.name === `${namespace}~${name}`))
       return undefined
     parts.event(`delays ${name}`, `${busy.length} hosts boot over the network at once`)
+    const counter =
+      next === 'deprovisioning' ? 'metal3_delayed__deprovisioning_total' : 'metal3_delayed__provisioning_total'
+    this.#pass.countSaved(counter, this.#pass.hostLabels)
     status.operationalStatus = 'delayed'
     return continueAfter(this.#pass.backOff(1), true)
   }
@@ -76,7 +85,7 @@ export class HostStates {
     const { status } = this.#pass
     const isDelayed = status.operationalStatus === 'delayed'
     if (!isDelayed && !BUSY_HOST_STATES.has(status.provisioning.state)) return undefined
-    const result = await this.#capacity()
+    const result = await this.#capacity(status.provisioning.state)
     if (result || !isDelayed) return result
     clearError(status)
     return continueAfter(0, true)
@@ -91,9 +100,12 @@ export class HostStates {
       return true
     }
     const detached = detachmentOf(managed)
-    if (this.#next !== 'deleting' && (status.operationalStatus === 'detached' || detached))
+    if (this.#next !== 'deleting' && (status.operationalStatus === 'detached' || detached)) {
       // Without the annotation the host is about to have a node again.
-      return (detached?.delaysDelete ?? true) ? false : to('deleting')
+      if (!(detached?.delaysDelete ?? true)) return to('deleting')
+      this.#pass.parts.metrics.count('metal3_delete_delayed_for_detached_total')
+      return false
+    }
     switch (this.#next) {
       case '':
       case 'unmanaged':
@@ -138,6 +150,8 @@ export class HostStates {
     switch (status.provisioning.state) {
       case '':
         if (isManaged(managed)) return this.#to('registering')
+        pass.publish('Discovered', 'Discovered host with no BMC details')
+        pass.parts.metrics.count('metal3_host_unmanaged_total')
         status.operationalStatus = 'discovered'
         return this.#to('unmanaged')
       case 'unmanaged':
@@ -230,6 +244,8 @@ export class HostStates {
       const result = await action
       if (result === COMPLETE) return this.#to(next)
       if (!isDeleted || result.kind !== 'failed' || status.errorCount <= MAX_TOLERATED_FAILURES) return result
+      if (status.provisioning.state === 'deprovisioning')
+        this.#pass.countSaved('metal3_delete_without_deprovisioning_total')
       return this.#to(next, false)
     } catch (error) {
       if (!isDeleted || credentials || !(error instanceof NeedsRegistration)) throw error

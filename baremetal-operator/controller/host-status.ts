@@ -74,11 +74,16 @@ export function beginOperation(status: BareMetalHostStatus, state: ProvisioningS
   status.operationHistory = { ...status.operationHistory, [operation]: { start: kubeTime(clock.now()), end: null } }
 }
 
-/** True if something ended. */
-export function endOperation(status: BareMetalHostStatus, state: ProvisioningState, clock: Clock): boolean {
+/** The operation of a state that ended, and how long it took, in milliseconds; undefined if none did. */
+export function endOperation(
+  status: BareMetalHostStatus,
+  state: ProvisioningState,
+  clock: Clock,
+): { operation: HostOperation; time: number } | undefined {
   const operation = OPERATIONS[state]
   const known = operation && status.operationHistory?.[operation]
-  if (operation === undefined || !known?.start || known.end) return false
-  status.operationHistory = { ...status.operationHistory, [operation]: { ...known, end: kubeTime(clock.now()) } }
-  return true
+  if (operation === undefined || !known?.start || known.end) return undefined
+  const end = kubeTime(clock.now())
+  status.operationHistory = { ...status.operationHistory, [operation]: { ...known, end } }
+  return { operation, time: Date.parse(end) - Date.parse(known.start) }
 }

@@ -1,7 +1,12 @@
 import { apiVersionOf, type KubeKind, type KubeKinds, type NewObject } from '../../base/kubernetes/index.js'
 import { defined } from '../../base/runtime/index.js'
-import type { BareMetalHostManifest, ManifestMetadata, SecretManifest } from '../manifests/manifest-types.js'
-import type { HostManifests } from '../manifests/wanted-hosts.js'
+import type {
+  BareMetalHostManifest,
+  ManifestMetadata,
+  OtherManifest,
+  SecretManifest,
+} from '../manifests/manifest-types.js'
+import type { HostManifests, LooseManifest } from '../manifests/wanted-hosts.js'
 
 type NewOf<K extends KubeKind> = NewObject<KubeKinds[K]> & { kind: K }
 /** An object of a manifest, as it is created. */
@@ -14,14 +19,17 @@ export function objectsBeside(key: string, { secrets, settings, updates, others 
   const objects: ManifestObject[] = secrets.map((secret) => secretObject(secret, namespace))
   if (settings) objects.push(makeKubeObject('HostFirmwareSettings', { metadata, spec: { settings } }))
   if (updates) objects.push(makeKubeObject('HostFirmwareComponents', { metadata, spec: { updates } }))
-  for (const { kind, metadata: own, spec } of others)
-    objects.push(
-      makeKubeObject(kind, {
-        metadata: appliedMetadata(own, own.name, namespace),
-        ...defined({ spec }),
-      }) as ManifestObject,
-    )
-  return objects
+  return [...objects, ...others.map((manifest) => looseObject({ namespace, manifest }))]
+}
+
+/** An object of the files that is applied as it is. */
+export function looseObject({ namespace, manifest }: Omit<LooseManifest, 'file'>): ManifestObject {
+  if (manifest.kind === 'Secret') return secretObject(manifest as SecretManifest, namespace)
+  const { kind, metadata, spec } = manifest as OtherManifest
+  return makeKubeObject(kind, {
+    metadata: appliedMetadata(metadata, metadata.name, namespace),
+    ...defined({ spec }),
+  }) as ManifestObject
 }
 
 const makeKubeObject = <K extends KubeKind>(kind: K, rest: object): NewOf<K> =>

@@ -9,7 +9,7 @@ import { deployImage, needsDeployImage, waitsForDeployImage } from './deploy-ima
 import { ownFirmwareObjects } from './firmware.js'
 import { clearSettings, currentInstance, matchProfile } from './host-inputs.js'
 import { COMPLETE, NeedsRegistration, continueAfter, type HostPass, type Result } from './host-pass.js'
-import { beginOperation, clearError, endOperation } from './host-status.js'
+import { beginOperation, clearError } from './host-status.js'
 
 /** Pause before the next pass over a host whose deploy image is not made yet; the image is watched too. */
 const DEPLOY_IMAGE_DELAY = 5 * 60_000
@@ -35,7 +35,7 @@ export async function ensureRegistered(pass: HostPass): Promise<Result | undefin
     beginOperation(status, 'registering', parts.clock)
   const result = await register(pass, credentials)
   if (result && result !== COMPLETE) return result
-  const hasEnded = !isFirst && endOperation(status, 'registering', parts.clock)
+  const hasEnded = !isFirst && pass.endOperation('registering')
   return result === COMPLETE || hasEnded ? continueAfter(0, true) : undefined
 }
 
@@ -43,7 +43,10 @@ export async function ensureRegistered(pass: HostPass): Promise<Result | undefin
 async function register(pass: HostPass, credentials: Secret): Promise<Result | undefined> {
   const { status, managed, parts, requests, working } = pass
   const hasNewAccount = !isSameAccount(status.triedCredentials, credentials)
-  if (hasNewAccount) status.triedCredentials = credentialsStatusOf(credentials)
+  if (hasNewAccount) {
+    status.triedCredentials = credentialsStatusOf(credentials)
+    pass.countSaved('metal3_credentials_updated_total')
+  }
   const image = await ramdiskImageOf(pass)
   if (image && 'error' in image) return pass.fail('registration error', image.error)
   const host = registeredHost(pass)
@@ -60,6 +63,7 @@ async function register(pass: HostPass, credentials: Secret): Promise<Result | u
     found = await registerHost({ requests, host, status: working, ramdisk: image, hasBuilder })
   } catch (error) {
     if (error instanceof MacConflict) return pass.fail('registration error', error.message)
+    parts.metrics.count('metal3_credentials_no_management_access_total')
     throw error
   }
   const { scheme, needsMac } = pass.host.bmc
@@ -102,9 +106,12 @@ function unsupportedBy({ bmc, isInspectedByBmc, bootMode }: RequestedHost): stri
 /** Notes what is known of a registered node: profile, firmware, and the account that its BMC takes. */
 async function completeRegistration(pass: HostPass, credentials: Secret, node: ApiNode): Promise<Result | undefined> {
   const { managed, status, parts } = pass
+  const known = status.hardwareProfile
   pass.found(node)
   try {
-    if (matchProfile(managed)) return continueAfter(0, true)
+    const isOther = matchProfile(managed)
+    if (status.hardwareProfile !== known) pass.publish('ProfileSet', `Hardware profile set: ${status.hardwareProfile}`)
+    if (isOther) return continueAfter(0, true)
   } catch (error) {
     return pass.fail('registration error', (error as Error).message)
   }
@@ -113,6 +120,7 @@ async function completeRegistration(pass: HostPass, credentials: Secret, node: A
   const isVerified = !isSameAccount(status.goodCredentials, credentials)
   if (isVerified) {
     status.goodCredentials = credentialsStatusOf(credentials)
+    pass.publish('BMCAccessValidated', 'Verified access to BMC')
     parts.event(`verifies access to the BMC of ${managed.metadata.name}`)
   }
   if (pass.hasError('registration error') || isVerified) return clearError(status) || isVerified ? COMPLETE : undefined

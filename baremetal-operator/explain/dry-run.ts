@@ -19,6 +19,7 @@ import type { SecretManifest } from '../manifests/manifest-types.js'
 import type { WantedHost } from '../manifests/wanted-hosts.js'
 import type { RamdiskSource } from '../provisioner/host-data-model.js'
 import { Calls, Unexpected, type MadeCall } from '../provisioner/ironic-calls.js'
+import type { HostEvent } from '../provisioner/node-requests.js'
 
 export interface DryRunOptions {
   ramdisk?: RamdiskSource | undefined
@@ -35,6 +36,8 @@ export class DryRun {
   readonly #calls: Calls
   readonly #controller: HostController
   readonly #at: ObjectName
+  /** Version of the last event that was looked at. */
+  #lastEvent = 0
 
   private constructor(lab: StagedLab, wanted: WantedHost, { ramdisk, onCall }: DryRunOptions) {
     const { clock } = lab
@@ -90,6 +93,16 @@ export class DryRun {
     )
     if (this.#controller.asked.includes('clean')) await this.#setFirmware('False')
     return pause
+  }
+
+  /** Events that the host has had since the last look, in order. */
+  async events(): Promise<HostEvent[]> {
+    const { items } = await this.#kube.list('Event')
+    const later = items
+      .filter(({ metadata }) => Number(metadata.resourceVersion) > this.#lastEvent)
+      .sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+    this.#lastEvent = Number(later.at(-1)?.metadata.resourceVersion ?? this.#lastEvent)
+    return later.map(({ reason = '', message = '' }) => ({ reason, message }))
   }
 
   async delete(): Promise<void> {

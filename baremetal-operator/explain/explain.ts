@@ -20,6 +20,7 @@ import { Unexpected, type MadeCall } from '../provisioner/ironic-calls.js'
 import { DryRun } from './dry-run.js'
 import { fittingMachine } from '../hardware/fitting-machine.js'
 import type { MachineHardware } from '../../machine/index.js'
+import type { HostEvent } from '../provisioner/node-requests.js'
 import { ExplainedCalls, type ExplainedCall } from './explained-calls.js'
 import type { HostState } from './host-state.js'
 
@@ -27,6 +28,8 @@ interface ExplainedState {
   state: HostState
   why: string
   calls: ExplainedCall[]
+  /** Events of the host that `kubectl describe` shows, in order. */
+  events: HostEvent[]
   /** Error that the host shows when Ironic refuses a call or the node fails. */
   error: string | null
 }
@@ -92,7 +95,8 @@ function statesOfUnreached({ name, manifests }: WantedHost): ExplainedState {
     new Map(secrets.map((secret) => [secret.metadata.name, secret])),
   )
   const error = 'error' in account ? account.error : null
-  return { state: 'registering', why: STATE_REASONS.registering, calls: [], error }
+  const events = error === null ? [] : [{ reason: 'BMCCredentialError', message: error }]
+  return { state: 'registering', why: STATE_REASONS.registering, calls: [], events, error }
 }
 
 /** Limit on passes over a host; its whole life takes about fifty. */
@@ -132,6 +136,8 @@ class ExplainedLife {
       const explained = this.#enter(host)
       const failure = await failureOf(run.pass().then((pause) => void (this.#isIdle = pause >= POWER_CHECK_INTERVAL)))
       await this.#explainCalls(host.metadata.uid)
+      for (const { reason, message } of await run.events())
+        explained.events.push({ reason, message: this.#calls.sentence(message, this.#node) })
       const error = failure ?? (await this.#errorOf(await run.host()))
       if (error === undefined) continue
       explained.error = this.#calls.sentence(error, this.#node)
@@ -156,7 +162,13 @@ class ExplainedLife {
     const state = this.#stateOf(host)
     const current = this.states.at(-1)
     if (current?.state === state) return current
-    const entered: ExplainedState = { state, why: this.#reasonOf(state), calls: this.#calls.begin(), error: null }
+    const entered: ExplainedState = {
+      state,
+      why: this.#reasonOf(state),
+      calls: this.#calls.begin(),
+      events: [],
+      error: null,
+    }
     this.states.push(entered)
     return entered
   }

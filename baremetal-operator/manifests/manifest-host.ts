@@ -78,6 +78,7 @@ export function buildHost({ metadata, spec }: BareMetalHostManifest, parts: Host
       'preprovisioningNetworkData',
       spec.preprovisioningNetworkDataName === undefined ? undefined : network(spec.preprovisioningNetworkDataName),
     ),
+    ...optional('extraKernelParameters', spec.preprovisioningExtraKernelParams || undefined),
     ...optional('rootDevice', spec.rootDeviceHints && ironicHints(spec.rootDeviceHints)),
     ...optional('raid', raidOf(spec)),
     ...optional('biosSettings', parts.biosSettings),

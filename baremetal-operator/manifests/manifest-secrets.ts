@@ -31,6 +31,11 @@ export class BadSecret extends Error {
   }
 }
 
+/** A Secret that lacks the key of a value. */
+export class MissingKey extends BadSecret {
+  override name = 'MissingKey'
+}
+
 /** True if a Secret has one of some keys. */
 export const hasKey = (secret: SecretManifest, keys: readonly string[]): boolean => {
   const values = secretValues(secret)
@@ -45,7 +50,7 @@ export const hasKey = (secret: SecretManifest, keys: readonly string[]): boolean
 export function secretValue(secret: SecretManifest, keys: readonly string[]): string {
   const values = secretValues(secret)
   const key = keys.find((name) => Object.hasOwn(values, name))
-  if (key === undefined) throw new BadSecret([], `it has no key ${keys.join(' or ')}`)
+  if (key === undefined) throw new MissingKey([], `it has no key ${keys.join(' or ')}`)
   const value = values[key]
   if (value === null || value === undefined)
     throw new BadSecret(['data', key], 'it is not base64; plain text belongs into stringData')

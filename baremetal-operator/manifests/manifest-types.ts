@@ -23,6 +23,7 @@ export interface BareMetalHostManifest {
     userData?: SecretReference
     online: boolean
     preprovisioningNetworkDataName?: string
+    preprovisioningExtraKernelParams?: string
     raid?: { hardwareRAIDVolumes?: HardwareVolume[] | null; softwareRAIDVolumes?: SoftwareVolume[] | null }
     rootDeviceHints?: DeviceHints
     networkInterfaces?: HostInterface[]

@@ -47,15 +47,23 @@ export interface HostManifests {
   others: readonly OtherManifest[]
 }
 
+/** An object of the files that no host of theirs has beside it. */
+export interface LooseManifest {
+  file: string
+  namespace: string
+  manifest: Exclude<Metal3Manifest, BareMetalHostManifest>
+}
+
 /** Assumed namespace of a manifest without one; kubectl would use that of its context. */
 const DEFAULT_NAMESPACE = 'metal3'
 
 type ManifestOf<K extends Metal3Manifest['kind']> = ReadManifest & { manifest: Extract<Metal3Manifest, { kind: K }> }
 type HostManifest = ManifestOf<'BareMetalHost'>
 
-/** Reads BareMetalHosts with their Secrets, HostFirmwareSettings and HostFirmwareComponents. */
+/** Reads BareMetalHosts with their Secrets, HostFirmwareSettings and HostFirmwareComponents, and the other kinds of metal3. */
 export function wantedHosts(files: readonly { name: string; text: string }[]): {
   hosts: WantedHost[]
+  loose: LooseManifest[]
   findings: ManifestFinding[]
 } {
   const reads = files.map(({ name, text }) => readManifests(name, text))
@@ -76,11 +84,25 @@ export function wantedHosts(files: readonly { name: string; text: string }[]): {
     seen.set(name, read.file)
     if (other !== undefined) twice.add(name)
   }
-  findings.push(...taken.flatMap((read) => hostlessFinding(read, seen) ?? []))
+  findings.push(...taken.flatMap((read) => hostlessFinding(read, seen) ?? looseFinding(read, taken) ?? []))
   // Secrets and objects of other operators alone are a wrong file.
   if (taken.every(({ manifest }) => manifest.kind === 'Secret') && findings.every(({ kind }) => kind === 'note'))
     findings.push(...files.map(({ name }) => withoutHost(name, taken)))
-  return { hosts: hosts.filter(({ name }) => !twice.has(name)), findings }
+  const wanted = hosts.filter(({ name }) => !twice.has(name))
+  return { hosts: wanted, loose: looseManifests(taken, wanted), findings }
+}
+
+/** Objects that go with no host: kubectl applies them all the same. */
+function looseManifests(taken: readonly ReadManifest[], hosts: readonly WantedHost[]): LooseManifest[] {
+  const beside = new Set<Metal3Manifest>(hosts.flatMap(({ manifests }) => [...manifests.secrets, ...manifests.others]))
+  const names = new Set(hosts.map(({ name }) => name))
+  return taken.flatMap(({ file, manifest }) => {
+    if (manifest.kind === 'BareMetalHost' || beside.has(manifest)) return []
+    const { namespace = DEFAULT_NAMESPACE } = manifest.metadata
+    const isFirmware = manifest.kind === 'HostFirmwareSettings' || manifest.kind === 'HostFirmwareComponents'
+    if (isFirmware && names.has(wantedKeyOf(manifest.metadata))) return []
+    return [{ file, namespace, manifest }]
+  })
 }
 
 /** True if the API would take an object; otherwise what it says of it is a finding, and the others are taken. */
@@ -207,6 +229,40 @@ function hostlessFinding(read: ReadManifest, hosts: ReadonlyMap<string, string>)
   return read.finding('note', [], calls === undefined ? waits : `${waits}; then ${calls}`)
 }
 
+/** A note on an object of a kind that is about no host in particular. */
+function looseFinding({ manifest, finding }: ReadManifest, all: readonly ReadManifest[]): ManifestFinding | undefined {
+  const { kind, metadata, spec } = manifest as OtherManifest
+  const { namespace = DEFAULT_NAMESPACE } = metadata
+  const note = (text: string): ManifestFinding => finding('note', [], text)
+  switch (kind) {
+    case 'HostClaim': {
+      const hasPolicy = all.some((each) => each.manifest.kind === 'HostDeployPolicy')
+      const missing = hasPolicy ? '' : `; these files have no such policy, without which it gets none`
+      return note(
+        'BareMetal Operator acts on a HostClaim with its flag -hostclaims alone: it gives the claim an available host of a ' +
+          `namespace whose HostDeployPolicy allows ${namespace}, and makes no call to Ironic${missing}`,
+      )
+    }
+    case 'HostDeployPolicy':
+      return spec?.['hostClaimNamespaces'] === undefined
+        ? note('without spec.hostClaimNamespaces this HostDeployPolicy lets no HostClaim have a host')
+        : undefined
+    case 'BareMetalSwitch':
+      return note(
+        "BareMetal Operator writes a BareMetalSwitch into the Secret of Ironic's network service, where " +
+          'IRONIC_NETWORKING_ENABLED is true; it causes no call to Ironic',
+      )
+    case 'Ironic':
+      return note(
+        'an Ironic is of the operator of standalone Ironics, and causes no call; ironstage up --ironic-cr FILE is such an Ironic',
+      )
+    case 'HostNetworkAttachment':
+      return note('no controller of BareMetal Operator reads a HostNetworkAttachment yet, only its webhooks do')
+    default:
+      return undefined
+  }
+}
+
 /** @param taken all of these are Secrets */
 function withoutHost(file: string, taken: readonly ReadManifest[]): ManifestFinding {
   const secrets = taken.filter((read) => read.file === file).map(({ manifest }) => manifest.metadata.name)
@@ -285,6 +341,15 @@ function notesOf({ spec }: BareMetalHostManifest): string[] {
       ? ['customDeploy goes before image: the image is passed to the step, and install_coreos ignores it']
       : []),
     ...(consumerRef ? [`consumerRef (${consumerRef.kind ?? ''} ${consumerRef.name ?? ''}) causes no call`] : []),
+    ...(spec.preprovisioningExtraKernelParams
+      ? [
+          'preprovisioningExtraKernelParams is in the design and in no release of BareMetal Operator (its pull request 2576), ' +
+            "whose API refuses it; here it goes behind the parameters of the host's initrd image, and an ISO goes without",
+        ]
+      : []),
+    ...(spec.networkInterfaces?.length
+      ? ['networkInterfaces causes no call: only the webhooks of BareMetal Operator read it yet']
+      : []),
     ...(spec.hardwareProfile ? ['hardwareProfile is obsolete and causes no call'] : []),
   ]
 }

@@ -29,6 +29,8 @@ export interface RequestedHost {
   isInspectedByBmc?: boolean
   /** Default true. */
   automatedCleaning?: boolean
+  /** Kernel parameters of the host's own, behind those of its initrd image; an ISO goes without. */
+  extraKernelParameters?: string
   rootDevice?: JsonObject
   raid?: HostRaid
   biosSettings?: { name: string; value: string }[]
@@ -146,7 +148,7 @@ export function registrationOf(host: RequestedHost, { hasInstance = false }: Hos
 
 /** Ramdisk URLs as paths of a PATCH: the ISO when the BMC boots one. */
 export function ramdiskOf(
-  { bmc }: RequestedHost,
+  { bmc, extraKernelParameters = '' }: RequestedHost,
   { deployIso, deployKernel, deployRamdisk, kernelParameters }: RamdiskSource,
 ) {
   const none = { deploy_iso: undefined, deploy_kernel: undefined, deploy_ramdisk: undefined }
@@ -157,7 +159,9 @@ export function ramdiskOf(
         ? { deploy_kernel: deployKernel, deploy_ramdisk: deployRamdisk }
         : undefined
   if (!chosen) return {}
-  const kernel_append_params = kernelParameters ? `%default% ${kernelParameters}` : undefined
+  const own = 'deploy_kernel' in chosen ? extraKernelParameters : ''
+  const parameters = [kernelParameters, own].filter((each) => each).join(' ')
+  const kernel_append_params = parameters === '' ? undefined : `%default% ${parameters}`
   return prefixKeys('/driver_info/', { ...none, ...chosen, kernel_append_params })
 }
 

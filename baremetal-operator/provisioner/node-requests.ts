@@ -22,16 +22,28 @@ const REASONS = {
 } as const
 export type RequestVerb = keyof typeof REASONS
 
+/** Something that BareMetal Operator tells of a host, in the words of its events. */
+export interface HostEvent {
+  reason: string
+  message: string
+}
+
 /** Requests that several phases of a host share. */
 export class NodeRequests {
   /** Verbs that were requested, in order. */
   readonly asked: string[] = []
+  /** Events of the host, in order. */
+  readonly events: HostEvent[] = []
   readonly calls: Calls
   /** True if the node was changed after it was read. */
   isStale = false
 
   constructor(calls: Calls) {
     this.calls = calls
+  }
+
+  publish(reason: string, message: string): void {
+    this.events.push({ reason, message })
   }
 
   /** In maintenance no state can be changed: a fault is waited for, and any other maintenance is ended first. */

@@ -59,6 +59,7 @@ export class Phases extends PowerPhases {
         const found = await this.requests.calls.find<JsonObject>(why, `/nodes/${node.uuid}/inventory`)
         if (!found) return this.#beginInspection(host, node)
         status.hardware = found
+        this.requests.publish('InspectionComplete', 'Hardware inspection completed')
         return 'done'
       }
       default:
@@ -73,7 +74,10 @@ export class Phases extends PowerPhases {
       '/inspect_interface': inspectInterface(host),
     })
     delete this.#statusOf(host).isInspectionDue
-    return this.requests.ask(node, 'inspect')
+    const outcome = await this.requests.ask(node, 'inspect')
+    if (this.requests.asked.at(-1) === 'inspect')
+      this.requests.publish('InspectionStarted', 'Hardware inspection started')
+    return outcome
   }
 
   isPrepared(host: RequestedHost): boolean {
@@ -166,6 +170,7 @@ export class Phases extends PowerPhases {
       case 'available':
         return this.#deploy(host, node)
       case 'active':
+        this.requests.publish('ProvisioningComplete', `Image provisioning completed for ${host.image?.url ?? ''}`)
         return 'done'
       case 'wait call-back':
         return this.#statusOf(host).isForced ? this.requests.ask(node, 'deleted') : retryLater
@@ -181,6 +186,7 @@ export class Phases extends PowerPhases {
     const { boot, deploy } = await this.requests.calls.call<Validation>(why, 'GET', `/nodes/${node.uuid}/validate`)
     const refusals = [boot, deploy].flatMap(({ result, reason = '' }) => (result ? [] : [reason]))
     if (refusals.length > 0) return { error: `host validation error: ${refusals.join('; ')}` }
+    this.requests.publish('ProvisioningStarted', `Image provisioning started for ${host.image?.url ?? ''}`)
     const { method: step, args = {} } = host.customDeploy ?? {}
     const steps = step === undefined ? {} : { deploy_steps: [{ interface: 'deploy', step, args, priority: 80 }] }
     return this.requests.ask(node, 'active', { configdrive: configDriveOf(host), ...steps })
@@ -190,6 +196,7 @@ export class Phases extends PowerPhases {
     const status = this.#statusOf(host)
     switch (before.provision_state) {
       case 'available':
+        this.requests.publish('DeprovisioningComplete', 'Image deprovisioning completed')
         return 'done'
       case 'manageable':
         return this.requests.ask(before, 'provide')
@@ -201,16 +208,18 @@ export class Phases extends PowerPhases {
         const node = await this.requests.patch('automated cleaning on or off', before, {
           '/automated_clean': host.automatedCleaning ?? true,
         })
-        return node === before ? this.requests.ask(node, 'deleted') : { again: 0 }
+        if (node !== before) return { again: 0 }
+        this.requests.publish('DeprovisioningStarted', 'Image deprovisioning started')
+        return this.requests.ask(node, 'deleted')
       }
       case 'clean failed':
         return status.isRetry
           ? this.requests.ask(before, 'manage')
           : { error: `Cleaning failed: ${before.last_error ?? ''}` }
       case 'error':
-        return status.isRetry
-          ? this.requests.ask(before, 'deleted')
-          : { error: before.last_error || 'Deprovisioning failed' }
+        if (!status.isRetry) return { error: before.last_error || 'Deprovisioning failed' }
+        this.requests.publish('DeprovisioningStarted', 'Image deprovisioning restarted')
+        return this.requests.ask(before, 'deleted')
       case 'deleting':
       case 'cleaning':
       case 'clean wait':

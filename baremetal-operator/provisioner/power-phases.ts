@@ -2,7 +2,14 @@ import { defined } from '../../base/runtime/index.js'
 import type { ApiNode } from '../../base/wire/index.js'
 import { Unexpected } from './ironic-calls.js'
 import type { RequestedHost, HostStatus } from './host-data-model.js'
-import { retryAtOnce, retryLater, retrySoon, type NodeRequests, type HostPassResult } from './node-requests.js'
+import {
+  retryAtOnce,
+  retryLater,
+  retrySoon,
+  type HostEvent,
+  type NodeRequests,
+  type HostPassResult,
+} from './node-requests.js'
 
 /** How the power goes off: `soft` asks the host's system to shut down. */
 export type RebootMode = 'soft' | 'hard'
@@ -51,6 +58,8 @@ export class PowerPhases {
     const why = isSoft ? 'powers the host off by asking its system to shut down' : POWER_REASONS[target]!
     const path = `/nodes/${node.uuid}/states/power`
     await this.requests.change(why, 'PUT', path, { target, ...defined({ timeout: isSoft ? 180 : undefined }) })
+    const event = POWER_EVENTS[target]
+    if (event) this.requests.publish(event.reason, event.message)
     return retryAtOnce
   }
 
@@ -117,6 +126,13 @@ const POWER_REASONS: Readonly<Record<string, string>> = {
   'power off': 'powers the host off',
   'soft rebooting': 'the host must not be powered off: its system is asked to start again',
   rebooting: 'the host must not be powered off: it is reset',
+}
+
+/** A reset has none: BareMetal Operator makes one without a name, which no API takes. */
+const POWER_EVENTS: Readonly<Record<string, HostEvent>> = {
+  'power on': { reason: 'PowerOn', message: 'Host powered on' },
+  'power off': { reason: 'PowerOff', message: 'Host powered off' },
+  'soft power off': { reason: 'PowerOff', message: 'Host soft powered off' },
 }
 
 function goneAlready(error: unknown): void {

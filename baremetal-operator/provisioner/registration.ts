@@ -77,8 +77,12 @@ export async function registerHost(parts: RegistrationParts): Promise<ApiNode | 
   const { requests, host, status, ramdisk, hasBuilder = false } = parts
   const { calls } = requests
   const found = await findHostNode(calls, host, status)
-  const create = (): Promise<ApiNode> =>
-    calls.call<ApiNode>('Ironic has no node for the host: creates it', 'POST', '/nodes', registrationOf(host, status))
+  const create = async (): Promise<ApiNode> => {
+    const why = 'Ironic has no node for the host: creates it'
+    const created = await calls.call<ApiNode>(why, 'POST', '/nodes', registrationOf(host, status))
+    requests.publish('Registered', 'Registered new host')
+    return created
+  }
   let node = found ?? (await create())
   status.id = node.uuid
   if (/^(enroll|manageable|available|active|error|.* failed)$/.test(node.provision_state))

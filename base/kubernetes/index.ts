@@ -21,26 +21,38 @@ export { serveKube } from './http/kube-server.js'
 export { type KubeKind, type KubeKinds, apiVersionOf } from './kinds.js'
 export type { Deployment, PodContainer } from './kinds/apps-kinds.js'
 export type { ClusterOperator, ClusterVersion, Infrastructure } from './kinds/config-kinds.js'
-export type { KubeNode, Secret } from './kinds/core-kinds.js'
-export type { MachineConfig, MachineConfiguration, MachineConfigPool } from './kinds/machine-config-kinds.js'
+export type { ConfigMap, KubeNode, Secret } from './kinds/core-kinds.js'
+export type {
+  MachineConfig,
+  MachineConfiguration,
+  MachineConfigPool,
+  OsImageStream,
+} from './kinds/machine-config-kinds.js'
 export type { BareMetalProviderSpec, KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 export type {
   BareMetalHost,
   BareMetalHostStatus,
+  BareMetalSwitch,
   BmcEventSubscription,
   CredentialsStatus,
   DataImage,
   FirmwareComponent,
   FirmwareSchema,
+  HostClaim,
   HostErrorType,
   HostFirmwareComponents,
   HostFirmwareSettings,
   HostImageSpec,
+  IronicNetworking,
+  IronicObject,
+  LabelExpression,
   PreprovisioningImage,
   Provisioning,
   ProvisioningState,
 } from './kinds/metal3-kinds.js'
 export { definitionsIn, installDefinitions } from './crds/read-definitions.js'
+export { goPattern } from './crds/go-pattern.js'
+export { jsonPathOf, valuesAt } from './crds/json-path.js'
 export { completeValue } from './crds/complete-value.js'
 export { fieldPathText, pruneValue } from './crds/prune-value.js'
 export { CRD_COMPILER_OPTIONS, METAL3_CRDS } from './crds/crd-schemas.js'
@@ -51,9 +63,9 @@ export { createIfAbsent, isRefusal, KubeRefusal } from './kube-refusal.js'
 export { type CheckedObjects, OBJECT_FILE, checkObjectFile, openObjectFile, repairObjectFile } from './object-file.js'
 export type { Condition, KubeObject, NewObject } from './object.js'
 export { type Kube, openKube } from './open-kube.js'
-export type { AdmittedWrite, ObjectReader } from './object-store.js'
-export type { PolicyRefusal } from './refusals.js'
+export type { AdmissionPolicy, AdmittedWrite, ObjectReader } from './object-store.js'
 export { labelValueProblem, qualifiedNameProblem } from './object-names.js'
+export { isEmptySelector, isMet, type LabelSelector, type Requirement, selectsLabels } from './label-selectors.js'
 export { makeSelector } from './selectors.js'
 export { readYaml } from './read-yaml.js'
 export type { Stored as StoredObject } from './stored-object.js'

@@ -11,6 +11,7 @@ import type {
   HostFirmwareSettings,
   HostNetworkAttachment,
   HostUpdatePolicy,
+  IronicObject,
   PreprovisioningImage,
   Provisioning,
 } from './kinds/metal3-kinds.js'
@@ -20,7 +21,12 @@ import type { Deployment } from './kinds/apps-kinds.js'
 import type { ConfigMap, KubeEvent, KubeNode, Lease, Namespace, Secret } from './kinds/core-kinds.js'
 import type { CustomResourceDefinition } from './kinds/definition-kinds.js'
 import type { ClusterOperator, ClusterVersion, Infrastructure } from './kinds/config-kinds.js'
-import type { MachineConfig, MachineConfiguration, MachineConfigPool } from './kinds/machine-config-kinds.js'
+import type {
+  MachineConfig,
+  MachineConfiguration,
+  MachineConfigPool,
+  OsImageStream,
+} from './kinds/machine-config-kinds.js'
 import type { KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 
 /** The kinds that operators of this process use, with their types; clients may define others. */
@@ -44,6 +50,7 @@ export interface KubeKinds {
   HostNetworkAttachment: HostNetworkAttachment
   HostUpdatePolicy: HostUpdatePolicy
   Infrastructure: Infrastructure
+  Ironic: IronicObject
   Lease: Lease
   Machine: KubeMachine
   MachineConfig: MachineConfig
@@ -52,6 +59,7 @@ export interface KubeKinds {
   MachineSet: MachineSet
   Namespace: Namespace
   Node: KubeNode
+  OSImageStream: OsImageStream
   PreprovisioningImage: PreprovisioningImage
   Provisioning: Provisioning
   Secret: Secret

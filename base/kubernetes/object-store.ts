@@ -8,6 +8,7 @@ import { CLEANUP_FINALIZER, terminatingDefinition } from './crds/definition-stat
 import { DefinedKinds } from './defined-kinds.js'
 import { Garbage } from './garbage.js'
 import { copyJson, freezeJson, isSameJson, jsonSize, withoutMembers, type JsonMembers } from './kube-json.js'
+import type { KubeKind } from './kinds.js'
 import { groupVersion, type KindEntry, type KindVersion } from './kinds/kind-entry.js'
 import { KindRegistry } from './kinds/kind-registry.js'
 import type { ObjectFile } from './object-file.js'
@@ -39,6 +40,17 @@ export interface AdmittedWrite {
   after: Stored | undefined
 }
 
+/** A ValidatingAdmissionPolicy, or a rule in CEL of a definition, as a function: writes of a status do not ask it. */
+export interface AdmissionPolicy {
+  /** Name of the policy, which its binding has too, with `-binding` after it; absent for a rule of a definition. */
+  name?: string
+  kind: KubeKind
+  /** True if a write is refused. */
+  refuses: (write: AdmittedWrite, read: ObjectReader) => boolean
+  /** Sentence of the refusal; of a policy whose sentence depends on the release, by what the cluster has. */
+  message: string | ((read: ObjectReader) => string)
+}
+
 /** The objects that a webhook may look at. */
 export type ObjectReader = Pick<ObjectStore, 'list'>
 
@@ -47,10 +59,10 @@ export interface StoreParts {
   random: Random
   /** Finds errors outside of the metadata. */
   validate?: (version: KindVersion, object: JsonMembers, subresource?: 'status') => refusals.FieldError[]
+  /** Asked before the webhooks, as a real API server asks them. */
+  policies?: readonly AdmissionPolicy[]
   /** Admission webhooks: the sentence of a refusal. Writes of a status do not ask them. */
   webhooks?: (write: AdmittedWrite, read: ObjectReader) => string | undefined
-  /** ValidatingAdmissionPolicies: the one that refuses, after the webhooks. Writes of a status do not ask them. */
-  policies?: (write: AdmittedWrite, read: ObjectReader) => refusals.PolicyRefusal | undefined
   /** Bytes of JSON that all objects may have together, 512 MiB by default. */
   capacity?: number
   /** Objects of before, and where each write is kept; without they are in memory alone. */
@@ -536,12 +548,14 @@ export class ObjectStore {
 
   #admit(entry: KindEntry, write: Omit<AdmittedWrite, 'kind'>): void {
     this.#observe?.({ entry, ...write })
-    const { webhooks, policies } = this.#parts
-    const admitted = { kind: this.kinds.nameOf(entry), ...write }
-    const refusal = webhooks?.(admitted, this)
+    const asked: AdmittedWrite = { kind: this.kinds.nameOf(entry), ...write }
+    const broken = this.#parts.policies?.find((policy) => policy.kind === asked.kind && policy.refuses(asked, this))
+    if (broken) {
+      const message = typeof broken.message === 'string' ? broken.message : broken.message(this)
+      throw refusals.brokenPolicy(entry, (write.after ?? write.before)!.metadata.name, { ...broken, message })
+    }
+    const refusal = this.#parts.webhooks?.(asked, this)
     if (refusal !== undefined) throw refusals.deniedByWebhook(entry, refusal)
-    const denial = policies?.(admitted, this)
-    if (denial) throw refusals.deniedByPolicy(entry, (write.after ?? write.before)!.metadata.name, denial)
   }
 
   #write(before: Stored | undefined, object: Stored, isDryRun: boolean): Stored {

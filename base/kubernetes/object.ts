@@ -58,7 +58,11 @@ export interface KubeObject<K extends string = string> {
 
 /** An object as a client sends it to be created: the rest of the metadata is the API's. */
 export type NewObject<T extends KubeObject> = Omit<T, 'metadata' | 'status'> & {
-  metadata: Pick<T['metadata'], 'name' | 'namespace' | 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'>
+  /** With an empty name the API chooses one that begins with `generateName`. */
+  metadata: Pick<
+    T['metadata'],
+    'name' | 'generateName' | 'namespace' | 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'
+  >
   status?: T extends { status?: infer S } ? S : never
 }
 

@@ -97,18 +97,25 @@ export const deniedByWebhook = (kind: RefusedKind, why: string): KubeRefusal =>
     `admission webhook "${kind.kind.toLowerCase()}.${kind.group}" denied the request: ${why}`,
   )
 
-/** A ValidatingAdmissionPolicy that refuses a write. */
-export interface PolicyRefusal {
-  policy: string
-  binding: string
-  message: string
-}
-
-/** A policy's refusal: apiserver pkg/admission/plugin/policy/validating/dispatcher.go, with the reason by default. */
-export const deniedByPolicy = (kind: RefusedKind, name: string, refusal: PolicyRefusal): KubeRefusal => {
-  const { policy, binding, message } = refusal
-  const why = `ValidatingAdmissionPolicy '${policy}' with binding '${binding}' denied request: ${message}`
-  return kubeRefusal(422, 'Invalid', `${kind.resource} "${name}" is forbidden: ${why}`, detailsOf(kind, name))
+/**
+ * A refusal of a ValidatingAdmissionPolicy, which says `forbidden` and answers as for an invalid object: apiserver
+ * pkg/admission/plugin/policy/validating/dispatcher.go. Without the name of a policy it is that of a definition's rule in
+ * CEL: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go.
+ */
+export function brokenPolicy(
+  kind: RefusedKind,
+  name: string,
+  { name: policy, message }: { name?: string; message: string },
+): KubeRefusal {
+  if (policy === undefined)
+    return invalidObject(kind, name, [
+      { field: '<nil>', reason: 'FieldValueInvalid', value: 'object', detail: message },
+    ])
+  const denial = `ValidatingAdmissionPolicy '${policy}' with binding '${policy}-binding' denied request: ${message}`
+  return kubeRefusal(422, 'Invalid', `${kind.resource} "${name}" is forbidden: ${denial}`, {
+    ...detailsOf(kind, name),
+    causes: [{ message: denial }],
+  })
 }
 
 /** A request that no one may make: apimachinery errors.NewForbidden. */

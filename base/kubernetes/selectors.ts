@@ -1,16 +1,11 @@
 import type { KindEntry } from './kinds/kind-entry.js'
 import type { KubeListOptions } from './kube-client.js'
+import { isMet, type Requirement } from './label-selectors.js'
 import { badRequest } from './refusals.js'
 import { fieldReader } from './selectable-fields.js'
 import type { Stored } from './stored-object.js'
 
 export type Selects = (object: Stored) => boolean
-
-interface Requirement {
-  key: string
-  operator: 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
-  values: readonly string[]
-}
 
 /**
  * The objects that a list or a watch is asked for.
@@ -25,24 +20,6 @@ export function makeSelector({ namespace, labelSelector, fieldSelector }: KubeLi
     (namespace === undefined || object.metadata.namespace === namespace) &&
     labels.every((each) => isMet(each, object.metadata.labels ?? {})) &&
     fields.every(({ read, value, isEqual }) => (read(object) === value) === isEqual)
-}
-
-function isMet({ key, operator, values }: Requirement, labels: Record<string, string>): boolean {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined
-  switch (operator) {
-    case 'in':
-      return value !== undefined && values.includes(value)
-    case 'notin':
-      return value === undefined || !values.includes(value)
-    case 'exists':
-      return value !== undefined
-    case '!':
-      return value === undefined
-    case 'gt':
-      return value !== undefined && Number(value) > Number(values[0])
-    case 'lt':
-      return value !== undefined && Number(value) < Number(values[0])
-  }
 }
 
 const listed = (values: string): string[] => values.split(',').map((each) => each.trim())

@@ -22,7 +22,8 @@ export const ERRORS = defineCatalogue({
   },
   'image-mirrors': {
     sentence: 'the --mirrors file cannot be used',
-    remedy: 'name an ImageContentSourcePolicy, an ImageDigestMirrorSet, an ImageTagMirrorSet or a registries.conf',
+    remedy:
+      'name an ImageContentSourcePolicy, an ImageDigestMirrorSet, an ImageTagMirrorSet, a registries.conf or a folder of them',
   },
   'image-not-found': {
     sentence: 'the registry or folder has no such image',

@@ -3,8 +3,19 @@ export { parseChallenges } from './access/challenge.js'
 export { authFiles, type AuthFiles } from './access/registry-credentials.js'
 export { blobDigestOf, isDigest } from './digest.js'
 export { ERRORS } from './errors.js'
+export { goArchitecture, imageFor } from './images/image-platforms.js'
+export { type ImageNode, ImageTree } from './images/image-tree.js'
+export { layerArchive } from './images/layer.js'
 export { type MadeImage, makeImage, putImage } from './images/make-image.js'
 export { type Image, type ImageAccess, Images, type OpenedImage } from './images/open-images.js'
-export type { MirrorRule } from './mirrors/mirrors.js'
-export { readMirrors } from './mirrors/read-mirrors.js'
-export { type ImagePlace, isImagePlace, parsePlace, parseReference, referenceText } from './places/reference.js'
+export { ACCEPTED, type Descriptor, type ImageManifest, readManifest } from './images/manifest.js'
+export { mirrorCandidates, type MirrorRule } from './mirrors/mirrors.js'
+export { mergeMirrorRules, type RegistriesConf, readMirrors, readRegistriesConf } from './mirrors/read-mirrors.js'
+export {
+  type ImagePlace,
+  type ImageReference,
+  isImagePlace,
+  parsePlace,
+  parseReference,
+  referenceText,
+} from './places/reference.js'

@@ -16,7 +16,7 @@ import { customizedInitramfs, customizedIso, plainFile } from './overlays.js'
 import { oldRamdisk } from './old-ramdisk.js'
 
 export interface ImageServiceOptions extends Omit<FileServerOptions, 'find'> {
-  /** Files of the live CoreOS, one set for each architecture. */
+  /** Files of the live CoreOS, one set for each architecture, or for each name. */
   files: readonly LiveImageFiles[]
   /** Common Ignition config, as text, for live systems without a config of their own. */
   config: string
@@ -50,12 +50,12 @@ export interface ImageService extends AsyncDisposable {
   readonly architectures: readonly string[]
   /**
    * URLs of the common images. The ISO contains the common config; a PXE boot fetches it. Undefined for an unknown
-   * architecture.
+   * architecture, or name.
    */
   urls(architecture?: string): LiveUrls | undefined
   /**
    * Serves images for a node until {@link withdraw}, each as an overlay on the shared base file. The initramfs contains
-   * the config. Undefined for an unknown architecture.
+   * the config. Undefined for an unknown architecture, or name.
    */
   publish(node: string, architecture?: string): LiveUrls | undefined
   withdraw(node: string): void
@@ -82,10 +82,13 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
     const { files, config, clock } = options
     readIgnition(config, 'the config of the live images')
     const sets = new Map<string, LiveSet>()
-    for (const each of files) sets.set(each.architecture, scope.use(await openLiveImage(each, clock)))
+    for (const each of files) {
+      const set = scope.use(await openLiveImage(each, clock))
+      sets.set(set.name, set)
+    }
     const images = new ServedImages(sets, options)
     for (const set of sets.values())
-      if (set.iso) await images.find(`/live/${set.architecture}/${IPA_BASE_NAME}.iso`, {})
+      if (set.iso) await images.find(`/live/${set.name}/${IPA_BASE_NAME}.iso`, {})
     const { publicHost } = options
     const known = options.publicUrl ?? (publicHost === undefined ? undefined : httpUrl(publicHost, options.port))
     const find = (path: string, headers: ConditionalHeaders): Promise<FoundFile> => images.find(path, headers)
@@ -116,10 +119,10 @@ const httpUrl = (host: string, port: number): string => `http://${isIPv6(host) ?
 
 /** @param own whether the initramfs contains the config */
 function urlsOf(set: LiveSet, url: string, stem: string, own: boolean): LiveUrls {
-  const rootfs = `${url}/live/${set.architecture}/${IPA_BASE_NAME}.rootfs`
+  const rootfs = `${url}/live/${set.name}/${IPA_BASE_NAME}.rootfs`
   const ignition = `${stem}.ign`
   const pxe = {
-    kernel: `${url}/live/${set.architecture}/${IPA_BASE_NAME}.kernel`,
+    kernel: `${url}/live/${set.name}/${IPA_BASE_NAME}.kernel`,
     ramdisk: `${stem}.initramfs`,
     rootfs,
     ignition,

@@ -8,6 +8,8 @@ import { pxeFiles } from '../live/pxe-files.js'
 /** Paths of a live CoreOS on this host: an ISO, or kernel, initramfs and root filesystem, or both. */
 export interface LiveImageFiles {
   architecture: string
+  /** Name by which it is asked for, where there are several of one architecture. Default: the architecture. */
+  name?: string
   iso?: string
   kernel?: string
   initramfs?: string
@@ -25,7 +27,7 @@ export interface BaseFile {
 
 /** The open files of a live CoreOS. */
 export interface LiveSet extends AsyncDisposable {
-  readonly architecture: string
+  readonly name: string
   readonly iso?: BaseFile & { live: LiveIso }
   /** Files for PXE; those in the ISO when there are no separate ones. */
   readonly pxe?: { kernel: BaseFile; initramfs: BaseFile; rootfs: BaseFile }
@@ -45,7 +47,7 @@ const liveFilesError = (message: string): UserError =>
  *   LiveImageError for an ISO that is not a CoreOS live image
  */
 export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promise<LiveSet> {
-  const { architecture, kernel, initramfs, rootfs } = files
+  const { architecture, name = architecture, kernel, initramfs, rootfs } = files
   const opened: AsyncDisposable[] = []
   const dispose = async () => {
     for (const file of opened.splice(0)) await file[Symbol.asyncDispose]()
@@ -63,13 +65,13 @@ export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promis
     if (pxePaths.length % 3 !== 0)
       throw liveFilesError('only some of kernel, initramfs and rootfs of a live image were given')
     if (pxePaths.length === 0 && files.iso === undefined)
-      throw liveFilesError(`there is no live image for ${architecture}`)
+      throw liveFilesError(`there is no live image for ${name}`)
     const iso = files.iso === undefined ? undefined : await openIso(await open(files.iso), files.iso, clock)
     const pxe =
       kernel !== undefined && initramfs !== undefined && rootfs !== undefined
         ? { kernel: await open(kernel), initramfs: await open(initramfs), rootfs: await open(rootfs) }
         : await pxeOf(iso!)
-    return { architecture, ...defined({ iso: iso || undefined, pxe }), [Symbol.asyncDispose]: dispose }
+    return { name, ...defined({ iso: iso || undefined, pxe }), [Symbol.asyncDispose]: dispose }
   } catch (error) {
     await dispose()
     throw error

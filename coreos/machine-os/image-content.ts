@@ -9,7 +9,12 @@ export type OsVersion = '9' | '10'
 export const OS_VERSIONS: readonly OsVersion[] = ['9', '10']
 
 export const prefixOf = (version: OsVersion): string => (version === '9' ? 'coreos' : `coreos${version}`)
+/** Name of its stream, as the label `coreos.openshift.io/stream` of a host has it. */
+export const streamNameOf = (version: OsVersion): string => `rhel-${version}`
 export const streamFile = (version: OsVersion): string => `${prefixOf(version)}-stream.json`
+
+/** Beginning of the names under which Ironic's images are served. */
+export const AGENT_LINK = 'ironic-python-agent'
 
 /** A live ISO in a folder, with its published digest. */
 export interface StoredIso {

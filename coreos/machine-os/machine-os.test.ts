@@ -183,22 +183,34 @@ describe('row 1: the image of a release provides what machines boot', () => {
 
   test('copy-metal links everything by the names that Ironic’s images have', async () => {
     await metal()
-    expect(await links()).toEqual({
-      'ironic-python-agent.initramfs': 'coreos-x86_64-initrd.img',
-      'ironic-python-agent.iso': 'coreos-x86_64.iso',
-      'ironic-python-agent.kernel': 'coreos-x86_64-vmlinuz',
-      'ironic-python-agent.rootfs': 'coreos-x86_64-rootfs.img',
-      ...Object.fromEntries(
-        ['x86_64', 'aarch64'].flatMap((one) => [
-          [`ironic-python-agent_${one}.initramfs`, `coreos-${one}-initrd.img`],
-          [`ironic-python-agent_${one}.iso`, `coreos-${one}.iso`],
-          [`ironic-python-agent_${one}.kernel`, `coreos-${one}-vmlinuz`],
-          [`ironic-python-agent_${one}.rootfs`, `coreos-${one}-rootfs.img`],
+    const kinds = { initramfs: '-initrd.img', iso: '.iso', kernel: '-vmlinuz', rootfs: '-rootfs.img' }
+    const linked = (name: string, target: string) =>
+      Object.entries(kinds).map(([kind, ending]) => [`ironic-python-agent${name}.${kind}`, `${target}${ending}`])
+    expect(await links()).toEqual(
+      Object.fromEntries(
+        ['', '-rhel-9'].flatMap((stream) => [
+          ...linked(stream, 'coreos-x86_64'),
+          ...linked(`${stream}_x86_64`, 'coreos-x86_64'),
+          ...linked(`${stream}_aarch64`, 'coreos-aarch64'),
         ]),
       ),
-    })
+    )
     await metal()
     expect(await at('ironic-python-agent.iso')).toEqual(x86.iso)
+  })
+
+  test('copy-metal links each stream by its name, and those of one version without it', async () => {
+    await writeFile(join(source, 'coreos10-stream.json'), documentText(stream))
+    await writeFile(join(source, 'coreos10-x86_64.iso'), x86.iso)
+    await writeFile(join(source, 'coreos10-x86_64.iso.sha256'), sha256(x86.iso))
+    await metal({ version: '10' })
+    expect(await links()).toMatchObject({
+      'ironic-python-agent.iso': 'coreos10-x86_64.iso',
+      'ironic-python-agent-rhel-10_x86_64.iso': 'coreos10-x86_64.iso',
+      'ironic-python-agent-rhel-9_x86_64.rootfs': 'coreos-x86_64-rootfs.img',
+      'ironic-python-agent-rhel-9_aarch64.iso': 'coreos-aarch64.iso',
+    })
+    expect(await links()).not.toHaveProperty(['ironic-python-agent_aarch64.iso'])
   })
 
   test('copy-metal --pxe copies no ISO; --image-build copies only the ISO and the initramfs', async () => {

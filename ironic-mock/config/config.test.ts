@@ -15,6 +15,21 @@ describe('profiles', () => {
     expect(readIronicConfig({ profile: 'upstream' }).conf).toEqual(UPSTREAM_CONF)
   })
 
+  test('openshift deploys by direct, knows no autodetect, and adds its kernel parameters', () => {
+    const { conf } = readIronicConfig({ profile: 'openshift' })
+    const metal3 = readIronicConfig().conf
+    const { deploy } = interfaces('redfish', { profile: 'openshift' })
+    expect(deploy[0]).toBe('direct')
+    expect([...deploy].sort()).toEqual(['bootc', 'custom-agent', 'direct', 'ramdisk'])
+    expect(interfaces('redfish', {}).deploy[0]).toBe('autodetect')
+    for (const parameters of [conf.pxeKernelAppendParams, conf.redfishKernelAppendParams])
+      expect(parameters).toMatch(/ipa-insecure=1 rd\.net\.timeout\.carrier=30 ip=dhcp systemd\.journald/)
+    expect(conf.inspection.extraKernelParams).toMatchObject({ 'ipa-enable-vlan-interfaces': 'all' })
+    const { pxeKernelAppendParams: _, redfishKernelAppendParams: __, inspection: ___, ...same } = conf
+    expect(metal3).toMatchObject(same)
+    expect(conf.inspectionPowerOff).toBe(false)
+  })
+
   test('metal3, the default, has the settings that BareMetal Operator meets', () => {
     const { conf, service, notes } = readIronicConfig()
     expect(conf).toMatchObject({

@@ -25,7 +25,7 @@ import { SERVICE_DEFAULTS, SERVICE_OPTIONS, type ServiceSettings } from './servi
 /** Configuration of the mock Ironic, in Ironic's own terms. */
 export interface IronicConfigRequest {
   /** Set of defaults, `metal3` by default. */
-  profile?: 'metal3' | 'upstream'
+  profile?: ProfileName
   /** Release of Ironic to act as, by default the newest that is known. */
   release?: IronicRelease
   /** `ironic.conf` files; a later one wins. */
@@ -71,8 +71,9 @@ export function readIronicConfig(request: IronicConfigRequest = {}): IronicConfi
     ...withDefaults(UPSTREAM_CONF, CONDUCTOR_OPTIONS, all),
     inspection: withDefaults(UPSTREAM_INSPECTION, INSPECTION_OPTIONS, all),
   }
-  // Metal3's template derives inspectionPowerOff from fastTrack.
-  if (profile === 'metal3' && !all.find(CONDUCTOR_OPTIONS.inspectionPowerOff)) conf.inspectionPowerOff = !conf.fastTrack
+  // Both templates derive inspectionPowerOff from fastTrack.
+  if (profile !== 'upstream' && !all.find(CONDUCTOR_OPTIONS.inspectionPowerOff))
+    conf.inspectionPowerOff = !conf.fastTrack
   const service = withDefaults(SERVICE_DEFAULTS, SERVICE_OPTIONS, all)
   if (all.find(SERVICE_OPTIONS.authStrategy)?.text === 'keystone') notes.push(KEYSTONE_NOTE)
   const documents = Object.fromEntries(

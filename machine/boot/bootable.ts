@@ -1,7 +1,9 @@
 import { type Clock, errorChain, type Logger } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from '../disk/block-device.js'
-import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
+import { findBootPlace, withBootPlace, type BootPlace } from '../disk/boot-place.js'
+import type { BootVolume } from '../disk/boot-volume.js'
 import { readLayout, type DiskLayout } from '../disk/disk-partitions.js'
+import { findContainerRoot, type ContainerRoot } from './container-root.js'
 import type { MachineSpec } from '../machine-spec.js'
 import { bootedEntry } from '../os/loader-entries.js'
 import type { ProgramMachine } from '../programs/machine-program.js'
@@ -28,13 +30,15 @@ export interface BootConfig {
 /** An installed system that the firmware and boot loader found. */
 export interface Bootable {
   device: SimulatedDisk
-  /** Bytes from the start of the disk to the boot filesystem. */
-  bootOffset: number
+  /** Where its boot files are. */
+  bootPlace: BootPlace
   /** Options of the boot loader entry that GRUB picks: the last one by name. */
   kernelArguments: string[]
   /** Title of that entry: the OS with its version. */
   title: string
   firstBoot: boolean
+  /** Deployment of a bootable container; null for other systems. */
+  container: ContainerRoot | null
   /** Null without one, and for a later boot. */
   config: BootConfig | null
   /** Number of the firmware's boot entry that was used; null when the firmware searched the disks itself. */
@@ -70,13 +74,14 @@ export async function findBootable(
   for (const { device, guid, entry } of bootCandidates(spec, disks, efi)) {
     const layout = await layoutOf(device)
     const loader = layout?.partitions.find(({ gpt }) => gpt?.type === LOADER_PARTITION[spec.firmware])
-    const boot = layout?.partitions.find(({ filesystem }) => filesystem?.label === 'boot')
-    if (!loader || !boot?.filesystem?.type.startsWith('ext')) continue
-    if (guid !== null && !layout?.partitions.some(({ gpt }) => gpt?.guid === guid)) continue
-    const system = await unlessUnreadable(() =>
-      withBootVolume(device, boot.offset, clock, readSystem, { readOnly: true }),
-    )
-    if (system) return { device, bootOffset: boot.offset, efiEntry: entry, ...system }
+    const bootPlace = findBootPlace(layout?.partitions ?? [])
+    if (!layout || !loader || !bootPlace) continue
+    if (guid !== null && !layout.partitions.some(({ gpt }) => gpt?.guid === guid)) continue
+    const system = await unlessUnreadable(() => withBootPlace(device, bootPlace, clock, readSystem, { readOnly: true }))
+    if (!system) continue
+    const container = await findContainerRoot(device, layout, system.kernelArguments, clock)
+    const firstBoot = container?.isFirstBoot ?? system.firstBoot
+    return { device, bootPlace, efiEntry: entry, ...system, firstBoot, container }
   }
   return undefined
 }

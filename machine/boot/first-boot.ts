@@ -2,8 +2,10 @@ import { sha256Hex, type HttpThrough } from '../../base/bytes/index.js'
 import { errorChain, type Clock, type Probe, type Random } from '../../base/runtime/index.js'
 import { parseIgnition, summarizeIgnition, type IgnitionConfig } from '../../ignition/index.js'
 import { FIRST_BOOT_FLAG, IGNITION_FOLDER, type BootConfig, type Bootable } from './bootable.js'
+import { containerFirstBoot } from './container-boot.js'
 import type { SimulatedDisk } from '../disk/block-device.js'
-import { removeTree, withBootVolume, type BootVolume } from '../disk/boot-volume.js'
+import { withBootPlace } from '../disk/boot-place.js'
+import { removeTree, type BootVolume } from '../disk/boot-volume.js'
 import { setUpGpt } from '../disk/gpt-setup.js'
 import type { ConfigSource } from '../ignition/config-acquisition.js'
 import { findConfigDrive } from '../ignition/find-config-drive.js'
@@ -49,7 +51,8 @@ export async function firstBoot(
   persist: (report: FirstBoot) => Promise<void>,
 ): Promise<DiskBoot> {
   const { spec, system, clock, random, probe, downloads, signal, disks, bootId } = parts
-  const { device, bootOffset, config, kernelArguments } = bootable
+  const { device, bootPlace, config, kernelArguments } = bootable
+  if (bootable.container) return containerFirstBoot({ ...bootable, container: bootable.container }, parts, persist)
   await setUpGpt(device, random)
   system.begin()
   const deployment = baseDeployment(bootable.title, kernelArguments)
@@ -67,7 +70,7 @@ export async function firstBoot(
     version: deployment.version,
     source: await findConfigSource(bootable, disks),
     devices: () => Devices.read(spec, disks, device.name),
-    editKernelArguments: (edit) => withBootVolume(device, bootOffset, clock, (volume) => setArguments(volume, edit)),
+    editKernelArguments: (edit) => withBootPlace(device, bootPlace, clock, (volume) => setArguments(volume, edit)),
     print: (stage, priority, message) => {
       const from = stage === null ? 'systemd[1]' : `ignition[${700 + 13 * IGNITION_STAGES.indexOf(stage)}]`
       system.print({ at: clock.now(), from, priority, message })
@@ -86,7 +89,7 @@ export async function firstBoot(
   system.keepTree(device.name, release, tree)
   await persist(firstBootReport(config, kernelArguments, `/dev/${device.name}`, outcome))
   if (outcome.failure !== null) return 'emergency shell'
-  await withBootVolume(device, bootOffset, clock, completeFirstBoot)
+  await withBootPlace(device, bootPlace, clock, completeFirstBoot)
   await device.flush()
   return 'up'
 }

@@ -1,6 +1,7 @@
 import { defined, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
-import { VolumeError, withBootVolume, type BootVolume, type VolumeStat } from './boot-volume.js'
+import { findBootPlace, withBootPlace } from './boot-place.js'
+import { VolumeError, type BootVolume, type VolumeStat } from './boot-volume.js'
 import { readLayout } from './disk-partitions.js'
 
 /** A file, directory or link of a boot filesystem. */
@@ -26,11 +27,11 @@ export async function bootFiles(
   clock: Clock,
 ): Promise<BootFile[] | undefined> {
   const { partitions } = await readLayout(device)
-  const boot = partitions.find(({ filesystem }) => filesystem?.label === 'boot' && filesystem.type.startsWith('ext'))
+  const boot = findBootPlace(partitions)
   if (!boot) return undefined
-  return withBootVolume(
+  return withBootPlace(
     device,
-    boot.offset,
+    boot,
     clock,
     async (volume) => {
       if (path === null) return listBootFiles(volume)

@@ -102,6 +102,23 @@ async function useMounted<T>(disk: DiskAdapter, work: (volume: BootVolume) => Pr
   }
 }
 
+/** A folder of a volume as if it were its root. */
+export function inFolder(volume: BootVolume, folder: string): BootVolume {
+  if (folder === '') return volume
+  const at = (path: string) => `${folder}${path}`
+  return {
+    read: (path) => volume.read(at(path)),
+    write: (path, bytes, owner) => volume.write(at(path), bytes, owner),
+    create: (path, bytes, owner) => volume.create(at(path), bytes, owner),
+    mkdir: (path, owner) => volume.mkdir(at(path), owner),
+    list: (path) => volume.list(at(path)),
+    stat: (path, options) => volume.stat(at(path), options),
+    exists: (path) => volume.exists(at(path)),
+    readlink: (path) => volume.readlink(at(path)),
+    remove: (path) => volume.remove(at(path)),
+  }
+}
+
 /** Removes a file, or a folder with all that is in it. */
 export async function removeTree(volume: BootVolume, path: string): Promise<void> {
   if ((await volume.stat(path, { follow: false })).kind === 'directory')

@@ -1,8 +1,9 @@
 import type { SimulatedDisk } from './block-device.js'
+import { luksUuid } from './luks-header.js'
 import { MD_SUPERBLOCK_LENGTH, MD_SUPERBLOCK_OFFSET, parseMdSuperblock } from './md-superblock.js'
 import { bufferOf } from '../../base/bytes/index.js'
 
-export type FilesystemType = 'ext2' | 'ext3' | 'ext4' | 'vfat' | 'xfs' | 'swap' | 'linux_raid_member'
+export type FilesystemType = 'ext2' | 'ext3' | 'ext4' | 'vfat' | 'xfs' | 'swap' | 'linux_raid_member' | 'crypto_LUKS'
 
 /** A filesystem as lsblk and blkid show it. */
 export interface Filesystem {
@@ -27,7 +28,7 @@ export const SUPERBLOCK_AREA_BYTES = 4096
 /** Recognises a filesystem from its first {@link SUPERBLOCK_AREA_BYTES} bytes. */
 export function recogniseFilesystem(bytes: Uint8Array): Filesystem | undefined {
   const start = bufferOf(bytes)
-  return raidMember(start) ?? ext(start) ?? xfs(start) ?? swap(start) ?? vfat(start)
+  return raidMember(start) ?? luks(start) ?? ext(start) ?? xfs(start) ?? swap(start) ?? vfat(start)
 }
 
 /** Recognises a member of a RAID array. Tried first, as in blkid, since a filesystem in the member belongs to the array. */
@@ -39,6 +40,11 @@ function raidMember(start: Buffer): Filesystem | undefined {
     label: member.name || null,
     uuid: formatUuid(Buffer.from(member.arrayUuid, 'hex')),
   }
+}
+
+function luks(start: Buffer): Filesystem | undefined {
+  const uuid = luksUuid(start)
+  return uuid === undefined ? undefined : { type: 'crypto_LUKS', label: null, uuid }
 }
 
 const EXT_SUPERBLOCK = 1024

@@ -2,7 +2,8 @@ import { sha256Hex } from '../../base/bytes/index.js'
 import { kernelWords } from '../../coreos/index.js'
 import { UserError, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from './block-device.js'
-import { VolumeError, withBootVolume, type BootVolume } from './boot-volume.js'
+import { findBootPlace, withBootPlace } from './boot-place.js'
+import { VolumeError, type BootVolume } from './boot-volume.js'
 import type { FilesystemType } from './filesystem-probe.js'
 import { openFileDisk } from './file-disk.js'
 import { readLayout } from './disk-partitions.js'
@@ -24,7 +25,7 @@ export interface DiskReport {
     length: number
     filesystem: { type: FilesystemType; label: string | null; uuid: string | null } | null
   }[]
-  /** The first partition with a filesystem labelled `boot`; null without one. */
+  /** The first partition with a filesystem labelled `boot`, or /boot in one labelled `root`; null without one. */
   boot: BootPartitionReport | null
 }
 
@@ -62,7 +63,7 @@ export async function inspectDisk(
 
 async function readDiskReport(device: SimulatedDisk, clock: Clock): Promise<DiskReport> {
   const { table, gpt, partitions } = await readLayout(device)
-  const boot = partitions.find(({ filesystem }) => filesystem?.label === 'boot' && filesystem.type.startsWith('ext'))
+  const boot = findBootPlace(partitions)
   return {
     size: device.size,
     sectorSize: device.sectorSize,
@@ -77,7 +78,7 @@ async function readDiskReport(device: SimulatedDisk, clock: Clock): Promise<Disk
       filesystem: filesystem ?? null,
     })),
     boot: boot
-      ? await withBootVolume(device, boot.offset, clock, (volume) => readBoot(volume, boot.number), {
+      ? await withBootPlace(device, boot, clock, (volume) => readBoot(volume, boot.partition), {
           readOnly: true,
         }).catch(explained)
       : null,

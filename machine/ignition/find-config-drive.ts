@@ -8,11 +8,14 @@ export interface ConfigDrive {
   path: string
   /** Null for a drive without user data. */
   userData: Uint8Array | null
+  /** `meta_data.json`; null for a drive without it. */
+  metaData: Uint8Array | null
 }
 
 const CONFIG_DRIVE_LABELS = ['config-2', 'CONFIG-2']
 /** Plain names of an ISO are in capitals, and of old tools in eight characters. */
 const USER_DATA = /^user_data?$/i
+const META_DATA = /^meta_data?\.json?$/i
 
 /** Searches the disks for a config drive, as Ironic writes it beside an image: an ISO 9660 filesystem of its label. */
 export async function findConfigDrive(disks: Iterable<SimulatedDisk>): Promise<ConfigDrive | undefined> {
@@ -31,9 +34,11 @@ async function driveIn(device: SimulatedDisk, { offset, length }: DiskPartition)
     if (!CONFIG_DRIVE_LABELS.includes(filesystem.volume)) return undefined
     const path = `/dev/disk/by-label/${filesystem.volume}`
     const folder = await filesystem.list('/openstack/latest').catch(() => [])
-    const file = folder.find(({ name, folder: isFolder }) => !isFolder && USER_DATA.test(name))
-    if (!file) return { path, userData: null }
-    return { path, userData: await filesystem.contents(file).read(0, file.size) }
+    const contentsOf = async (wanted: RegExp) => {
+      const file = folder.find(({ name, folder: isFolder }) => !isFolder && wanted.test(name))
+      return file ? await filesystem.contents(file).read(0, file.size) : null
+    }
+    return { path, userData: await contentsOf(USER_DATA), metaData: await contentsOf(META_DATA) }
   } catch (error) {
     if (error instanceof FormatError) return undefined
     throw error

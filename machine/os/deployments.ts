@@ -81,6 +81,9 @@ export function baseDeployment(title: string, kernelArguments: readonly string[]
   return { checksum, version, image: null, files: [] }
 }
 
+/** Checksum of the commit of a container image. @param digest `sha256:...` */
+export const deploymentChecksum = (digest: string): string => sha256Hex(`ostree ${digest.replace('sha256:', '')}`)
+
 /** Title of a deployment's boot entry. */
 export const titleOf = ({ version }: OsDeployment): string => `CoreOS node ${version} (ostree:0)`
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Probe, systemClock } from '../../base/runtime/index.js'
 import { smallImage } from '../../test/kit/images/rehearsal-image.js'
-import { withBootVolume } from '../disk/boot-volume.js'
+import { withBootPlace, type BootPlace } from '../disk/boot-place.js'
 import { openFileDisk } from '../disk/file-disk.js'
 import { partitionsLabelled } from '../disk/disk-partitions.js'
 import type { OsDeployment } from './deployments.js'
@@ -26,7 +26,7 @@ test('an image that an earlier process pulled is not pulled again, and its boot 
   const device = await openFileDisk({ path, name: 'sda', sectorSize: 512, clock })
   try {
     const [boot] = await partitionsLabelled(device, 'boot')
-    const bootOffset = boot!.offset
+    const bootPlace: BootPlace = { partition: 3, offset: boot!.offset, folder: '' }
     const system = new InstalledSystem({ put: () => {}, note: () => {} })
     system.keepOs({
       booted: deployment('1.0'),
@@ -37,17 +37,18 @@ test('an image that an earlier process pulled is not pulled again, and its boot 
     })
     const bootable = {
       device,
-      bootOffset,
+      bootPlace,
       title: '',
       kernelArguments: [],
       firstBoot: false,
       config: null,
+      container: null,
       efiEntry: null,
     }
     const signal = new AbortController().signal
     const parts = { machine: 'm1', system, registry: NO_REGISTRY, clock, probe: new Probe(), signal }
     const look = () =>
-      withBootVolume(device, bootOffset, clock, async (volume) => ({
+      withBootPlace(device, bootPlace, clock, async (volume) => ({
         booted: await bootedEntry(volume),
         names: await volume.list('/loader/entries'),
         before: (await volume.read('/loader/entries/ostree-1-fedora-coreos.conf')).toString(),

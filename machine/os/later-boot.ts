@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/runtime/index.js'
 import type { Bootable } from '../boot/bootable.js'
-import { withBootVolume } from '../disk/boot-volume.js'
+import { withBootPlace } from '../disk/boot-place.js'
 import { deployFiles, titleOf } from './deployments.js'
 import type { InstalledSystem } from './installed-system.js'
 import { addEntry } from './loader-entries.js'
@@ -28,13 +28,13 @@ export function laterBoot({ device, title }: Bootable, system: InstalledSystem, 
  *
  * @returns whether the machine is to be rebooted: not when its disk image was of the very same build
  */
-export async function runNodeImage({ device, bootOffset }: Bootable, parts: PivotParts): Promise<boolean> {
+export async function runNodeImage({ device, bootPlace }: Bootable, parts: PivotParts): Promise<boolean> {
   const { system, clock, signal } = parts
   // An earlier process may have been killed after the pull and before the reboot.
   if (system.os?.pivot?.state === 'pulling') await pullNodeImage(parts)
   signal.throwIfAborted()
   if (system.os?.pivot?.state === 'done') return false
-  await withBootVolume(device, bootOffset, clock, (volume) => addEntry(volume, titleOf(system.os!.staged!)))
+  await withBootPlace(device, bootPlace, clock, (volume) => addEntry(volume, titleOf(system.os!.staged!)))
   await device.flush()
   const message = 'initiating reboot: completing firstboot provisioning'
   system.print({ at: clock.now(), from: 'machine-config-daemon[1402]', priority: 'info', message })

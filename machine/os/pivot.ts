@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../base/bytes/index.js'
 import { minutes, seconds, type Clock, type Probe } from '../../base/runtime/index.js'
 import type { RootTree } from '../root/root-tree.js'
-import { deployFiles, type OsDeployment, type OsState } from './deployments.js'
+import { deployFiles, deploymentChecksum, type OsDeployment, type OsState } from './deployments.js'
 import { PullFailure, type ImageRegistry, type NodeImageManifest } from './machine-registry.js'
 import type { InstalledSystem } from './installed-system.js'
 
@@ -102,7 +102,7 @@ export async function pullDeployment(
   const { version, base, layers, files, inDiskImages } = JSON.parse(
     Buffer.from(manifest).toString(),
   ) as NodeImageManifest
-  const checksum = sha256Hex(`ostree ${digest}`)
+  const checksum = deploymentChecksum(digest)
   const deployment: OsDeployment = { checksum, version, image, files }
   const os = system.os!
   let have = os.layers

@@ -1,7 +1,7 @@
 import { errorChain, Mutex } from '../../base/runtime/index.js'
 import type { BootingMachine } from '../machine-parts.js'
 import type { Bootable } from '../boot/bootable.js'
-import { withBootVolume } from '../disk/boot-volume.js'
+import { withBootPlace } from '../disk/boot-place.js'
 import { parentFolderOf, newFile } from '../root/root-tree.js'
 import { MachineUnreachable } from '../ramdisk/ramdisk-session.js'
 import { titleOf } from './deployments.js'
@@ -87,12 +87,12 @@ export class RunningSystem {
   }
 
   /** A system whose entry cannot be written, as of a /boot that is full, goes down all the same, and comes up as it was. */
-  async #finalize({ device, bootOffset }: Bootable, title: string): Promise<void> {
+  async #finalize({ device, bootPlace }: Bootable, title: string): Promise<void> {
     const { machine, parts } = this.#booting
     const { clock, probe } = parts
     try {
       const point: BootEntryPoint = { kind: 'boot-entry', machine: machine.spec.id, title }
-      await probe.around(point, () => withBootVolume(device, bootOffset, clock, (volume) => addEntry(volume, title)))
+      await probe.around(point, () => withBootPlace(device, bootPlace, clock, (volume) => addEntry(volume, title)))
       await device.flush()
     } catch (error) {
       this.#controller.signal.throwIfAborted()

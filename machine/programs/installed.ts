@@ -10,7 +10,6 @@ import { lsblk } from './block/lsblk.js'
 import { mdadm } from './block/mdadm.js'
 import { blockdev, mount, partprobe, partx, umount } from './files/mount.js'
 import { ethtool, ip, ipmitool } from './network/network-programs.js'
-import { podman } from './system/podman.js'
 import type { MachineProgram } from './machine-program.js'
 import { hdparm, nvme } from './block/hdparm-nvme.js'
 import { sgdisk } from './block/sgdisk.js'
@@ -39,6 +38,12 @@ const lazyCoreosInstaller: MachineProgram = async (process) => {
     return import('./coreos-installer/coreos-installer.js')
   })
   return program.coreosInstallerProgram(process)
+}
+
+/** podman, loaded on first use: few machines pull an image. */
+const lazyPodman: MachineProgram = async (process) => {
+  const program = await withClockHeld(process.clock, 'loading podman', () => import('./podman/podman.js'))
+  return program.podman(process)
 }
 
 /** Programs on the PATH of the live ramdisk, by name. */
@@ -75,7 +80,7 @@ export const installedPrograms: ReadonlyMap<string, MachineProgram> = new Map<st
   ['nvme', nvme],
   ['partprobe', partprobe],
   ['partx', partx],
-  ['podman', podman],
+  ['podman', lazyPodman],
   ['poweroff', poweroff],
   ['readlink', readlink],
   ['reboot', reboot],

@@ -1,65 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunningCommand, Target, TargetCommand } from '../../targets/index.js'
-import type { JsonObject } from '../../base/wire/index.js'
-import { stepMachine, testDisk } from '../../test/kit/step-machine.js'
-import { executeBootcInstall } from './execute-bootc-install.js'
-
-interface Podman {
-  /** Exit code and words of `podman pull`, and of `podman run`. */
-  pull?: { code: number; stderr: string }
-  run?: { code?: number; stdout?: string; stderr?: string; leavesDiskEmpty?: boolean }
-  selinux?: string
-}
-
-const ended = ({
-  code = 0,
-  stdout = '',
-  stderr = '',
-}: {
-  code?: number
-  stdout?: string
-  stderr?: string
-}): RunningCommand => ({
-  id: 'podman',
-  output: (async function* () {
-    await Promise.resolve()
-    if (stdout) yield { stream: 'stdout', bytes: Buffer.from(stdout) }
-    if (stderr) yield { stream: 'stderr', bytes: Buffer.from(stderr) }
-  })(),
-  exit: Promise.resolve({ kind: 'exited', code }),
-  cancel: () => Promise.resolve(),
-})
-
-/** A machine whose podman has a registry and containers, and what it was asked for. */
-async function machineWithPodman({ pull = { code: 0, stderr: '' }, run = {}, selinux }: Podman = {}) {
-  const scene = await stepMachine([testDisk('sda', 20)])
-  const asked: string[] = []
-  const secrets: string[] = []
-  const { target } = scene.machine
-  const start = async (command: TargetCommand): Promise<RunningCommand> => {
-    const [program, verb] = command.argv
-    if (program === 'getenforce' && selinux !== undefined) return ended({ stdout: selinux })
-    if (program !== 'podman') return target.executor.start(command)
-    asked.push(command.argv.join(' '))
-    const file = command.argv.find((word) => word.startsWith('--authfile='))?.slice('--authfile='.length)
-    if (file !== undefined) secrets.push(Buffer.from(await target.executor.files.read(file)).toString())
-    if (verb === 'pull') return ended(pull)
-    if (!run.code && !run.leavesDiskEmpty) await scene.say('sgdisk --new=1:0:+512M --change-name=1:EFI-SYSTEM /dev/sda')
-    return ended(run)
-  }
-  const watched: Target = { ...target, has: (what) => target.has(what), executor: { ...target.executor, start } }
-  const executor = { files: target.executor.files, start, attach: watched.executor.attach }
-  return {
-    scene,
-    asked,
-    secrets,
-    install: (args: JsonObject = {}, node: JsonObject = {}) =>
-      scene.run(executeBootcInstall, { image_source: 'oci://registry.example:5000/os:1', ...args }, node, {
-        target: { ...watched, disks: target.disks, hostPath: target.hostPath, executor },
-      }),
-    [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
-  }
-}
+import { machineWithPodman, type Podman } from '../../test/kit/podman-machine.js'
 
 const RUN =
   'podman --log-level=debug run --rm --privileged --pid=host --pull=never -v /var/lib/containers:/var/lib/containers -v /dev:/dev'
@@ -102,8 +42,13 @@ test('the secret is in a file while podman pulls, and gone before the container 
   await using refused = await machineWithPodman({ pull: { code: 125, stderr: 'Error: unauthorized\n' } })
   await expect(refused.install({ oci_pull_secret: secret })).rejects.toMatchObject({
     type: 'ImageDownloadError',
-    details:
-      'Download of image oci://registry.example:5000/os:1 failed: Failed to pull container image: Error: unauthorized',
+    details: [
+      'Download of image registry.example:5000/os:1 failed: Failed to pull container image: Unexpected error while running command.',
+      'Command: podman pull --authfile=/tmp/ipa-container-auth-n1.json --retry-delay=5s registry.example:5000/os:1',
+      'Exit code: 125',
+      "Stdout: ''",
+      "Stderr: 'Error: unauthorized\\n'",
+    ].join('\n'),
   })
   await expect(refused.scene.read('/tmp/ipa-container-auth-n1.json')).rejects.toThrow('ENOENT')
 })

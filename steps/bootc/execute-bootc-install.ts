@@ -1,5 +1,5 @@
 import { isObject } from '../../base/runtime/index.js'
-import type { JsonObject } from '../../base/wire/index.js'
+import { pythonRepr, type JsonObject } from '../../base/wire/index.js'
 import { nodeWithHints } from '../hardware/node-with-hints.js'
 import { readPartitions } from '../hardware/read-partitions.js'
 import { rescanDevice } from '../hardware/rescan.js'
@@ -63,12 +63,17 @@ export const executeBootcInstall = defineStep<BootcArgs>({
 async function installContainer(context: StepContext, args: BootcArgs): Promise<string> {
   const { target, progress, logger } = context
   const { image_source: source, oci_pull_secret: secret } = args
+  // The agent's own words.
+  if (context.refusesContainers)
+    throw new StepError('The bootc deploy interface is administratively disable. Deployment cannot proceed.', {
+      type: 'CommandExecutionError',
+    })
   const drive = await readConfigDrive(context, args.configdrive)
   const device = await chooseWritableRoot({ ...context, node: await nodeWithHints(context) })
   await target.executor.files.write(PODMAN_CONFIG.path, Buffer.from(PODMAN_CONFIG.text), { mode: 0o644 })
   const container = source.replace(/^oci:\/\//, '')
   progress.stage(`pulling ${container}`)
-  await withSecretFile(context, container, secret, (file) => pull(context, { source, container, file }))
+  await withSecretFile(context, container, secret, (file) => pull(context, { container, file }))
   progress.stage(`installing ${container} to ${device.name}`)
   await runBootc(context, { source, container, device })
   await rescanDevice(target, device.name, logger)
@@ -104,23 +109,35 @@ async function withSecretFile(
 }
 
 interface Pull {
-  source: string
   container: string
   file: string | undefined
 }
 
-async function pull({ target, progress, signal }: StepContext, { source, container, file }: Pull): Promise<void> {
+async function pull({ target, progress, signal }: StepContext, { container, file }: Pull): Promise<void> {
   const options = file === undefined ? [] : [`--authfile=${file}`]
+  const argv: [string, ...string[]] = ['podman', 'pull', ...options, '--retry-delay=5s', container]
   try {
-    await runCommand(target.executor, ['podman', 'pull', ...options, '--retry-delay=5s', container], {
+    await runCommand(target.executor, argv, {
       effect: 'writes',
       signal,
       onLine: (line) => progress.line(line),
     })
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error
-    throw downloadFailed(source, `Failed to pull container image: ${wordsOf(error.finished)}`)
+    throw downloadFailed(container, `Failed to pull container image: ${executionError(argv, error.finished)}`)
   }
+}
+
+/** A failed command in the words of oslo.concurrency (processutils.py ProcessExecutionError). */
+function executionError(argv: readonly string[], { exit, stdout, stderr }: FinishedCommand): string {
+  const code = exit.kind === 'exited' ? String(exit.code) : '-'
+  return [
+    'Unexpected error while running command.',
+    `Command: ${argv.join(' ')}`,
+    `Exit code: ${code}`,
+    `Stdout: ${pythonRepr(stdout)}`,
+    `Stderr: ${pythonRepr(stderr)}`,
+  ].join('\n')
 }
 
 interface Installation {
@@ -178,10 +195,8 @@ async function hasSelinux({ target, signal }: StepContext): Promise<boolean> {
   return /^(?:Enforcing|Permissive)/.test(stdout)
 }
 
-const downloadFailed = (source: string, why: string): StepError =>
-  new StepError(`Download of image ${source} failed: ${why}`, { type: 'ImageDownloadError' })
-
-const wordsOf = ({ stdout, stderr }: FinishedCommand): string => (stderr || stdout).trim()
+const downloadFailed = (image: string, why: string): StepError =>
+  new StepError(`Download of image ${image} failed: ${why}`, { type: 'ImageDownloadError' })
 
 /** IPA's words for an exit code; a program that a signal ends has the signal's number there. */
 function describeExit(exit: CommandExit): string {

@@ -32,6 +32,8 @@ export interface StepSurroundings {
   readonly signal: AbortSignal
   /** Ironic's rules for images; absent without an Ironic that has sent them. */
   readonly images?: ImageRules
+  /** True if the agent's `disable_bootc_deploy` forbids to install containers. */
+  readonly refusesContainers?: boolean
   /** Fetches the node from Ironic again; resolves to null when Ironic does not answer. Absent without an Ironic. */
   readonly nodeAgain?: () => Promise<JsonObject | null>
 }

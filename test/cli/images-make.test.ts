@@ -6,7 +6,12 @@ import { bytesSource } from '../../base/bytes/index.js'
 import { checkStream, openLiveIso, readMetadata, type StreamMetadata } from '../../coreos/index.js'
 import { inspectDisk } from '../../machine/index.js'
 import { systemClock, temporaryFolder, type TemporaryFolder } from '../../base/runtime/index.js'
+import { parsePlace } from '../../base/registry/index.js'
+import { executeBootcInstall } from '../../steps/bootc/execute-bootc-install.js'
 import { command } from '../kit/commands/command.js'
+import { images } from '../kit/registry/images.js'
+import { registryServer } from '../kit/registry/registry-server.js'
+import { stepMachine, testDisk } from '../kit/step-machine.js'
 
 const clock = systemClock()
 const A = '44.20260707.3.1'
@@ -39,6 +44,17 @@ async function streamIn(path: string): Promise<StreamMetadata> {
 }
 
 describe('images make', () => {
+  test('--stream names the stream, also in the label of a container', async () => {
+    expect(await make('10.2.20260820-0', '-C', at('a'), '--stream', 'rhel-10')).toMatchObject({ code: 0, stderr: '' })
+    expect((await streamIn(at('a'))).stream).toBe('rhel-10')
+    const made = await make('10.2.20260820-0', '--bootc', `oci:${at('os')}`, '--stream', 'rhel-10')
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const blobs = await readdir(at('os/blobs/sha256'))
+    const texts = await Promise.all(blobs.map((name) => readFile(at(`os/blobs/sha256/${name}`), 'latin1')))
+    expect(texts.some((text) => text.includes('"io.openshift.os.streamclass":"rhel-10"'))).toBe(true)
+    expect(await make('10.2.20260820-0', '--stream', 'RHEL 10')).toMatchObject({ code: 2 })
+  })
+
   test('makes the images of a version for each architecture, and stream metadata with their digests', async () => {
     const made = await make(A, '-C', at('a'), '--arch', 'x86_64', '-a', 's390x')
     expect(made).toMatchObject({ code: 0, stderr: '' })
@@ -138,4 +154,49 @@ test('an ISO with a config of its own is refused: the one that is served would r
   const up = await ran('up', '--port', '0', '--live-iso', iso)
   expect(up.code).toBe(2)
   expect(up.stderr).toContain(`the ISO ${iso} is already customized: config.ign`)
+})
+
+describe('images make --bootc', () => {
+  const container = (dest: string, ...argv: string[]) => make(R, '--bootc', dest, ...argv)
+
+  test('makes a container in a folder, for each architecture, that a machine installs from a registry', async () => {
+    const made = await container(`oci:${at('os')}`, '-a', 'x86_64', '-a', 'aarch64')
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const [name, digest] = made.stdout.trim().split(' ')
+    expect(name).toBe(`oci:${at('os')}:${R}`)
+    const opened = await images().open(parsePlace(name!))
+    expect(opened).toMatchObject({ digest, architectures: ['aarch64', 'x86_64'] })
+    const image = await opened.image('x86_64')
+    expect(image.labels).toMatchObject({ 'containers.bootc': '1', 'org.opencontainers.image.version': R })
+
+    await using registry = await registryServer()
+    const pushed = await container(`${registry.host}/os:1`, '--json')
+    expect(JSON.parse(pushed.stdout)).toEqual({ image: `${registry.host}/os:1`, digest: expect.any(String) as string })
+    await using scene = await stepMachine([testDisk('sda', 20)])
+    const step = await scene.run(executeBootcInstall, { image_source: `oci://${registry.host}/os:1` })
+    expect(step).toBe(`Container image (oci://${registry.host}/os:1) written to device /dev/sda`)
+  })
+
+  test.each<[string, string, string[], RegExp]>([
+    ['a digest', `oci:os@sha256:${'a'.repeat(64)}`, [], /names a digest, which a container has only when it is made/],
+    ['an option of files', 'oci:os', ['-C', 'x'], /--bootc and --directory do not go together/],
+    ['an option of URLs', 'oci:os', ['--base-url', 'https://x/'], /--bootc and --base-url do not go together/],
+    ['no registry', 'localhost:1/os', [], /the registry localhost:1 cannot be reached/],
+    ['no name', 'oci:', [], /names no image: the folder is missing/],
+    ['another architecture', 'oci:os', ['-a', 'vax'], /there is no CoreOS for vax/],
+  ])('refuses %s', async (_, dest, argv, message) => {
+    const refused = await container(dest, ...argv)
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toMatch(message)
+    expect(await readdir(folder.path)).toEqual([])
+  })
+
+  test('replaces its tag, and keeps the others', async () => {
+    await container(`oci:${at('os')}:1`)
+    await container(`oci:${at('os')}:2`)
+    expect(await container(`oci:${at('os')}:1`)).toMatchObject({ code: 0 })
+    expect((await images().layoutTags(at('os'))).sort()).toEqual(['1', '2'])
+    await writeFile(at('file'), '')
+    expect((await container(`oci:${at('file')}`)).stderr).toMatch(/file/)
+  })
 })

@@ -125,8 +125,8 @@ describe('IRONIC_USE_COREOS_IPA', () => {
     }
     await ask('PUT', '/v1/nodes/node-0/states/provision', { target: 'manage' })
     await until('manageable')
+    // The answer comes once the node is inspecting: states between this one and the last may be over before a look.
     await ask('PUT', '/v1/nodes/node-0/states/provision', { target: 'inspect' })
-    await until('inspect wait')
     await until('manageable')
     const { machines } = (await ask('GET', '/_lab/machines')) as {
       machines: { console: string[]; lastBoot: { outcome: string; from: string } }[]

@@ -47,6 +47,7 @@ async function played(scenario: object, ...argv: string[]) {
 const UPGRADE = {
   name: 'own',
   title: 'Releases of our own',
+  as: 'document',
   cluster: { release: 'now', workers: 1, spares: 1 },
   steps: [
     { expect: { runs: 'now', of: 'workers' } },
@@ -115,6 +116,30 @@ test('builds of another version than the default stream are named as skew', asyn
   })
   expect(lines.at(-1)).toMatchObject({ holds: true, failures: [] })
   expect(code).toBe(0)
+})
+
+test('a release image with two streams has both, and a pool goes to the second', async () => {
+  await writeFile(parts.at('ten.json'), documentText(rhelStream({ version: NEW, name: 'rhel-10' })))
+  const both = ['rhel-coreos-10', 'rhel-coreos-10-extensions'].flatMap((tag) => [
+    '--component',
+    `${tag}=quay.io/our/${tag}@${DIGEST}`,
+  ])
+  const now = await release(`oci:${parts.at('two')}`, '4.22.0', OLD, ...both, '--stream', parts.at('ten.json'))
+  const { code, lines } = await played({
+    ...UPGRADE,
+    as: 'today',
+    releases: { now: { release: now } },
+    steps: [
+      { expect: { runs: 'now', of: 'workers', stream: 'rhel-9' } },
+      { poolStream: 'rhel-10', of: 'workers' },
+      { wait: 'nodes' },
+      { expect: { runs: 'now', of: 'workers', stream: 'rhel-10' } },
+    ],
+  })
+  expect(lines.at(-1)).toMatchObject({ holds: true, failures: [] })
+  expect(code).toBe(0)
+  const checks = lines.filter(({ event }) => event === 'check').map(({ expects }) => String(expects))
+  expect(checks.at(-1)).toContain(`4.22.0 (${NEW})`)
 })
 
 test('a release that contradicts the file, is none, or cannot be reached is refused before anything is played', async () => {

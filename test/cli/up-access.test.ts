@@ -183,7 +183,7 @@ describe('profiles, releases and options', () => {
 
   test.each([
     ['an unknown option', ['--set', 'conductor.x=1'], '[conductor]x in --set is no option of Ironic'],
-    ['an unknown profile', ['--profile', 'devstack'], 'is not one of metal3, upstream'],
+    ['an unknown profile', ['--profile', 'devstack'], 'is not one of metal3, openshift, upstream'],
     ['an unknown release', ['--ironic-release', '2023.1'], 'is not one of 2024.2,'],
   ])('refuses %s and names the option', async (_, args, sentence) => {
     const up = command(['up', '--port', '0', ...args])

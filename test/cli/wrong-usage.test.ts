@@ -115,7 +115,7 @@ const WRONG: Wrong[] = [
   },
   {
     argv: 'up --profile metl3',
-    says: '--profile is "metl3", which is not one of metal3, upstream',
+    says: '--profile is "metl3", which is not one of metal3, openshift, upstream',
     remedy: '--profile metal3',
   },
   {

@@ -70,6 +70,8 @@ describe('the lines of `ironstage up` start:', () => {
     folder = await mkdtemp(join(tmpdir(), 'ironstage-blocks-'))
     await copyFile(join(root, 'examples/bare-metal-hosts.yaml'), join(folder, 'hosts.yaml'))
     await writeFile(join(folder, 'ironic.conf'), '[conductor]\nautomated_clean = true\n')
+    const ironic = blocks('docs/ironic.md').find(({ text }) => text.includes('kind: Ironic'))
+    await writeFile(join(folder, 'ironic.yaml'), ironic!.text)
     // An account in the form of `htpasswd -B`; no test signs in.
     await writeFile(join(folder, 'FILE'), 'admin:$2y$05$Ws9QLUhGDwsjNhmI4BpJ0uBzTJVbBrYNJnLeVBXHfQhGkzXzQsd2u\n')
   })

@@ -1,10 +1,14 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../../base/runtime/index.js'
 import { createStagedLab, type StagedLab, type StagedNode } from '../../lab/index.js'
 import type { JsonObject } from '../../base/wire/index.js'
-import { machineOf, readDisk } from '../kit/deployed.js'
+import { configdrive, ignition, machineOf, readDisk } from '../kit/deployed.js'
+import { putBootable } from '../kit/registry/bootable-container.js'
 import { smallImage } from '../kit/images/rehearsal-image.js'
 import { ARTIFACT_CALLS, artifactMembers, callsOf, expectedMembers } from '../kit/registry/artifact-deployment.js'
-import { digestOf, hexOf, layer, MANIFEST, putDiskImage, putDocument } from '../kit/registry/disk-artifacts.js'
+import { digestOf, hexOf, putDiskImage } from '../kit/registry/disk-artifacts.js'
 import { registryServer, type RegistryServerHandle } from '../kit/registry/registry-server.js'
 import { qcow2Image } from '../../machine/making/qcow2-image.js'
 
@@ -23,8 +27,8 @@ async function available(lab: StagedLab, deploy_interface: string, more: JsonObj
   return node
 }
 
-async function deployed(node: StagedNode) {
-  await node.provision('active')
+async function deployed(node: StagedNode, more: JsonObject = {}) {
+  await node.provision('active', more)
   return node.settled()
 }
 
@@ -65,25 +69,102 @@ describe('an artifact of a registry that asks for a password', () => {
 
 describe('a container that can be booted', () => {
   test('is what autodetect takes bootc for; each validation asks the registry', async () => {
-    putDocument(registry, {
-      name: 'disk',
-      type: MANIFEST,
-      document: { config: { mediaType: 'application/vnd.oci.image.config.v1+json', size: 1 }, layers: [layer('os')] },
-      tag: 'latest',
-    })
-    await using lab = await createStagedLab({ conf })
-    const node = await available(lab, 'autodetect')
-    const asked = () => registry.seen.filter(({ url }) => url.endsWith('/tags/list')).length
+    await using open = await registryServer()
+    const digest = putBootable(open, 'os')
+    await using lab = await createStagedLab({ disks: 'file', conf })
+    const node = await available(lab, 'autodetect', { image_source: `oci://${open.host}/os`, image_pull_secret: '' })
+    const asked = () => open.seen.filter(({ url }) => url.endsWith('/tags/list')).length
     const before = asked()
     await lab.client.validate(node.uuid)
     expect(asked()).toBe(before + 1)
-    expect(await deployed(node)).toMatchObject({
-      provision_state: 'deploy failed',
+    expect(await deployed(node, { configdrive })).toMatchObject({
+      provision_state: 'active',
       deploy_interface: 'bootc',
-      last_error: expect.stringContaining(
-        `Download of image oci://${registry.host}/disk failed: Failed to pull container image: Error: initializing source`,
-      ) as string,
+      last_error: null,
     })
+    expect((await readDisk(lab, node)).partitions.map(({ name }) => name)).toEqual([
+      'BIOS-BOOT',
+      'EFI-SYSTEM',
+      'root',
+      'config-2',
+    ])
+    const machine = await machineOf(node)
+    await expect.poll(() => machine.firstBoot()).toBeDefined()
+    const image = `${open.host}/os@${digest}`
+    expect(machine.firstBoot()).toMatchObject({
+      hostname: 'worker-0',
+      container: { image, configDrive: '/dev/disk/by-label/config-2' },
+    })
+    expect(machine.os()).toMatchObject({ booted: { image } })
+    expect(machine.rootFiles()!.text('/etc/motd')).toBe('from the user\n')
+    const { user_data } = configdrive
+    expect(machine.rootFiles()!.text('/var/lib/cloud/instance/user-data.txt')).toBe(user_data)
+  })
+
+  test('has keys and an encrypted root, and is gone after a tear-down', async () => {
+    await using open = await registryServer()
+    const files = { 'usr/lib/bootc/install/50-luks.toml': '[install]\nblock = ["tpm2-luks"]\n' }
+    putBootable(open, 'os', { files })
+    await using lab = await createStagedLab({ disks: 'file', conf })
+    const node = await available(lab, 'bootc', {
+      image_source: `oci://${open.host}/os`,
+      image_pull_secret: '',
+      bootc_authorized_keys: ignition.passwd.users[0]!.sshAuthorizedKeys[0]!,
+      bootc_tpm2_luks: true,
+    })
+    expect(await deployed(node)).toMatchObject({ provision_state: 'active', last_error: null })
+    const machine = await machineOf(node)
+    await expect.poll(() => machine.firstBoot()).toBeDefined()
+    expect(machine.firstBoot()).toMatchObject({ users: [{ name: 'root' }] })
+    const types = (await readDisk(lab, node)).partitions.map(({ filesystem }) => filesystem?.type)
+    expect(types).toEqual([undefined, 'vfat', 'ext4', 'crypto_LUKS'])
+    await node.provision('deleted')
+    expect(await node.settled()).toMatchObject({ provision_state: 'available' })
+  })
+
+  test('gets of a name and a password the password alone, as Ironic ships it, so that podman cannot use it', async () => {
+    putBootable(registry, 'disk')
+    await using lab = await createStagedLab({ conf })
+    const failed = await deployed(await available(lab, 'bootc', { image_pull_secret: 'me:secret' }))
+    expect(failed.provision_state).toBe('deploy failed')
+    expect(failed.last_error).toContain(
+      `Download of image ${registry.host}/disk failed: Failed to pull container image: Unexpected error while running command.\nCommand: podman pull --authfile=`,
+    )
+    expect(failed.last_error).toContain(
+      `Error: initializing source docker://${registry.host}/disk:latest: getting username and password: illegal base64 data at input byte 4`,
+    )
+  })
+
+  test('is refused with the registry’s words where the secret is wrong, and comes with one that is an account in base64', async () => {
+    putBootable(registry, 'disk')
+    await using lab = await createStagedLab({ conf })
+    const secret = (account: string) => ({ image_pull_secret: Buffer.from(account).toString('base64') })
+    const failed = await deployed(await available(lab, 'bootc', secret('me:wrong')))
+    expect(failed.last_error).toContain('unable to retrieve auth token: invalid username/password: unauthorized')
+    const active = await deployed(await available(lab, 'bootc', secret('me:secret')))
+    expect(active).toMatchObject({ provision_state: 'active', last_error: null })
+  })
+
+  test('comes with the account of [oci]authentication_config', async () => {
+    putBootable(registry, 'disk')
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'auth.json')
+    const auth = Buffer.from('me:secret').toString('base64')
+    await writeFile(file, JSON.stringify({ auths: { [registry.host]: { auth } } }))
+    await using lab = await createStagedLab({ conf: { ...conf, ociAuthenticationFile: file } })
+    const active = await deployed(await available(lab, 'bootc', { image_pull_secret: '' }))
+    expect(active).toMatchObject({ provision_state: 'active', last_error: null })
+  })
+
+  test('is pulled although the registry’s connection breaks once', async () => {
+    await using open = await registryServer()
+    putBootable(open, 'os')
+    await using lab = await createStagedLab({ conf })
+    const match = { to: 'images', path: '**/blobs/**' } as const
+    lab.faults.add({ match, effect: { kind: 'connection-reset' }, times: 1 })
+    const image_source = `oci://${open.host}/os`
+    const active = await deployed(await available(lab, 'bootc', { image_source, image_pull_secret: '' }))
+    expect(active).toMatchObject({ provision_state: 'active' })
   })
 
   test('is not seen where the registry refuses, and the log says so', async () => {

@@ -64,8 +64,8 @@ const sharedHardware = (fleet: HardwareFleet, place: number): MachineHardware | 
 function events({ name, file, document, bmcAddress, notes, states, ok }: HostExplanation): object[] {
   return [
     { event: 'host', host: name, file, document, bmc: bmcAddress, notes },
-    ...states.flatMap(({ state, why, calls, error }) => [
-      { event: 'state', host: name, state, why, error },
+    ...states.flatMap(({ state, why, calls, events: published, error }) => [
+      { event: 'state', host: name, state, why, error, events: published },
       ...calls.map((call) => ({ event: 'call', host: name, state, ...call })),
     ]),
     { event: 'end', host: name, ok },
@@ -73,13 +73,14 @@ function events({ name, file, document, bmcAddress, notes, states, ok }: HostExp
 }
 
 function explanationText({ name, file, document, bmcAddress, notes, states, ok }: HostExplanation): string[] {
-  const shown = states.flatMap(({ state, why, calls, error }) => {
+  const shown = states.flatMap(({ state, why, calls, events: published, error }) => {
     const known = calls.filter((call) => call.known).length
     return [
       '',
       `${state}: ${why}`,
       ...calls.filter((call) => !call.known).flatMap(callLines),
       ...(known > 0 ? [`  (and ${known} of the reads above again, as in every pass of the operator)`] : []),
+      ...published.map(({ reason, message }) => `  event ${reason}: ${message.trim()}`),
       ...(error === null ? [] : [`  ${error}`]),
     ]
   })

@@ -4,6 +4,7 @@ import {
   isMilestone,
   readOwnRelease,
   readScenario,
+  readScenarioManifests,
   rehearse,
   STORIES,
   storiesOf,
@@ -14,23 +15,16 @@ import {
   type StoryLine,
 } from '../../cluster/index.js'
 import type { Images } from '../../../base/registry/index.js'
-import {
-  defined,
-  isDiskFull,
-  type Logger,
-  nearestWord,
-  UserError,
-  wrapWords,
-  readNamedText,
-} from '../../../base/runtime/index.js'
+import { defined, isDiskFull, nearestWord, UserError, wrapWords, readNamedText } from '../../../base/runtime/index.js'
 import type { Environment } from '../environment.js'
 import { imagesFor } from '../streams/fetching.js'
-import { logTo } from '../output/command-log.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { REHEARSE_OPTIONS } from '../options/option-lists.js'
 import { compareEras } from './rehearse-compare.js'
 import { readEra } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
+import { checkClusterOptions, rehearseCluster } from './rehearse-cluster.js'
+import { storyLog } from './story-log.js'
 
 type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[number]>
 
@@ -49,6 +43,7 @@ export async function rehearseUpgrade(
   const { all = false, list = false, story = false, compare = false, without = [], seed = 1, json = false } = options
   const as = readEra(options['operators-as'])
   const { stdout, stopped } = environment
+  checkClusterOptions(options, names)
   if (list) {
     if (json) for (const line of listed(as)) stdout.json(line)
     else stdout.lines(formatScenarioList(as, stdout.columns))
@@ -57,6 +52,7 @@ export async function rehearseUpgrade(
   if (compare && (as !== undefined || story))
     throw usageError(`--compare plays both eras and prints what differs`, 'leave out --as and --story')
   if (all && names.length > 0) throw usageError('scenarios are named beside --all', 'leave --all out, or the names')
+  if (options.cluster !== undefined) return rehearseCluster(options.cluster, options, environment)
   const wanted = all
     ? storiesOf(as ?? 'today')
     : await Promise.all((names.length > 0 ? names : [FIRST]).map((name) => scenarioNamed(name, options, environment)))
@@ -66,7 +62,7 @@ export async function rehearseUpgrade(
     lacking: readonly string[],
     onLine: (line: StoryLine) => void,
   ): Promise<StoryEnd> => {
-    const logger = onlyErrors(logTo(environment, json))
+    const logger = storyLog(environment, json)
     return rehearse(scenario, { as: era, without: lacking, seed, logger, signal: stopped, onLine })
   }
   if (compare) {
@@ -114,13 +110,6 @@ function summary({ stdout }: Environment): StoryView {
   }
 }
 
-/** Agents and operators log errors while their Ironic is away, as real ones do: that is a part of the story. */
-const onlyErrors =
-  (log: Logger): Logger =>
-  (level, message, fields) => {
-    if (level === 'error' && fields?.['room'] !== 'agent') log(level, message, fields)
-  }
-
 /** A built-in scenario, or one from a file. */
 async function scenarioNamed(
   name: string,
@@ -130,8 +119,10 @@ async function scenarioNamed(
   const known = builtInStory(name, readEra(options['operators-as']))
   if (known) return known
   try {
-    const file = readScenario(name, await readNamedText(name))
-    return await withOwnReleases(file, async (release) =>
+    const text = await readNamedText(name)
+    const file = readScenario(name, text)
+    const manifests = await readScenarioManifests(name, text, file)
+    return await withOwnReleases({ ...file, manifests }, async (release) =>
       readOwnRelease(await readImageOptions(options, environment), release),
     )
   } catch (cause) {

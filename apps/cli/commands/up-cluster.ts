@@ -3,11 +3,14 @@ import type { ServedLab } from '../../../lab/index.js'
 import { type ClusterEra, openKube, type Kube } from '../../../base/kubernetes/index.js'
 import {
   askMetal3Webhooks,
+  OperatorMetrics,
   ramdiskSource,
+  switchSettings,
   type AppliedHost,
   type RamdiskSource,
 } from '../../../baremetal-operator/index.js'
 import type { HardwareFleet, MachineHardware } from '../../../machine/index.js'
+import type { Environment } from '../environment.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import type { ActorName } from '../options/value-words.js'
@@ -27,6 +30,7 @@ interface ReadOptions {
   readonly era: ClusterEra | undefined
   readonly token: string | undefined
   readonly definitions: UpDefinitions
+  readonly networking: ReturnType<typeof switchSettings>
 }
 
 interface OpenedCluster extends AsyncDisposable {
@@ -53,6 +57,7 @@ export class UpCluster {
   readonly labels = new UpHostLabels()
   readonly #options: UpOptions
   readonly #read: ReadOptions
+  readonly #metrics = new OperatorMetrics()
   #machines: HostMachines | undefined
 
   private constructor(options: UpOptions, read: ReadOptions) {
@@ -61,12 +66,13 @@ export class UpCluster {
   }
 
   /** @throws UserError (usage) for options that do not go together, and for files that cannot be used */
-  static async read(options: UpOptions): Promise<UpCluster> {
+  static async read(options: UpOptions, variables: Environment['variables']): Promise<UpCluster> {
     return new UpCluster(options, {
       manifests: await readUpManifests(options),
       actors: actorsOf(options),
       era: eraOfActors(options),
       token: await kubeTokenOf(options),
+      networking: switchSettings(variables),
       definitions: await readUpDefinitions(options['kube-crds'], options['kube-api']),
     })
   }
@@ -104,7 +110,9 @@ export class UpCluster {
       useDefinitions(kube.store, this.#read.definitions, logger)
       this.#machines?.watch(kube.store)
       this.labels.watch(kube.store)
-      const parts = { served, store: kube.store, token: this.#read.token, clock, logger }
+      const { token, actors } = this.#read
+      const metrics = actors.includes('bmo') ? this.#metrics : undefined
+      const parts = { served, store: kube.store, token, metrics, clock, logger }
       const api = await serveKubeApi(this.#options, parts)
       if (api) scope.use(api)
       return { client: kube.client, url: api?.url, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() }
@@ -128,7 +136,12 @@ export class UpCluster {
       as: this.#read.era,
       stage: served.stage,
       files: manifests && { path: this.#options.hosts!, watch: this.#options.watch ?? false, manifests },
-      ramdisk: servedRamdisk(served.stage.images) ?? ramdiskSource(environment),
+      metrics: this.#metrics,
+      settings: {
+        claimsHosts: this.#options.hostclaims ?? false,
+        networking: this.#read.networking,
+        ...defined({ ramdisk: servedRamdisk(served.stage.images) ?? ramdiskSource(environment) }),
+      },
       clock,
       random: systemRandom,
       logger,

@@ -36,6 +36,7 @@ import type { BeginGoal } from '../options/value-words.js'
 import { serveBmcs } from './up-bmcs.js'
 import { hostOfNode } from './host-of-node.js'
 import type { UpCluster } from './up-cluster.js'
+import type { UpIronicObject } from './up-ironic-object.js'
 import { readyLines } from './up-ready.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
@@ -45,11 +46,17 @@ type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
 /** `ironstage up`: serves until a signal stops it. */
 // eslint-disable-next-line max-lines-per-function -- a linear script: what is opened here is closed at its end, in reverse
 export async function up(
-  options: UpOptions,
+  commandOptions: UpOptions,
   environment: Environment,
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
   const { stdout } = environment
+  if (wantsAllOperators(commandOptions)) {
+    const { upOperators } = await import('./up-operators.js')
+    return upOperators(commandOptions, environment, () => untilStopped(commandOptions, environment))
+  }
+  await using object = await ironicObjectOf(commandOptions)
+  const options = object?.mergedOptions(commandOptions) ?? commandOptions
   const json = options.json ?? false
   const logger = logTo(environment, json, defined({ verbose: options.verbose }))
   using _ = containStrayErrors(environment, logger)
@@ -59,9 +66,9 @@ export async function up(
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
-  const cluster = await clusterOf(options)
+  const cluster = await clusterOf(options, environment)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
-  const request = await labRequest(options, environment, configFiles)
+  const request = await labRequest(options, environment, [...configFiles, ...(object?.files ?? [])])
   const recordings = new LabReplays(systemClock())
   await using served = await serve({
     ...request,
@@ -79,6 +86,7 @@ export async function up(
   served.stage.faults.addAll(faults)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   await using api = await cluster?.open(served, clock, logger)
+  if (object && api) await object.show(api.client, clock)
   await using bmcs = await serveBmcs(served, {
     redfish: options['redfish-port'],
     ipmi: options['ipmi-port'],
@@ -87,6 +95,7 @@ export async function up(
   })
   letGarbageGrow()
   using _garbage = collectAtRest()
+  if (object) say(object.event, object.lines)
   const variables = { ...environmentBlock(served), IRONIC_USE_COREOS_IPA: String(byDefault) }
   const ready = {
     event: 'ready',
@@ -102,7 +111,7 @@ export async function up(
   }
   say(ready, [
     ...readyLines(served, {
-      users: options.htpasswd,
+      users: commandOptions.htpasswd,
       variables,
       nodes: watching.summary(),
       hosts: options.hosts,
@@ -134,14 +143,33 @@ export async function up(
   return hosts?.isRefused ? 1 : 0
 }
 
+/** True for `--actors` with more than BareMetal Operator: a cluster of its own. */
+const wantsAllOperators = ({ actors = 'bmo' }: UpOptions): boolean => actors !== 'none' && actors !== 'bmo'
+
+/** The object of `--ironic-cr`, which few commands name: its kinds and schemas take their time to load. */
+async function ironicObjectOf({ 'ironic-cr': file }: UpOptions): Promise<UpIronicObject | undefined> {
+  if (file === undefined) return undefined
+  const { UpIronicObject: IronicObject } = await import('./up-ironic-object.js')
+  return IronicObject.open(file)
+}
+
 /** Options that are of BareMetalHosts, and of the API that has them. */
-const CLUSTER_OPTIONS = ['hosts', 'watch', 'kube-api', 'kube-token', 'kube-crds', 'actors', 'operators-as'] as const
+const CLUSTER_OPTIONS = [
+  'hosts',
+  'watch',
+  'kube-api',
+  'kube-token',
+  'kube-crds',
+  'actors',
+  'operators-as',
+  'hostclaims',
+] as const
 
 /** Loads hosts and their API where an option asks for them. */
-async function clusterOf(options: UpOptions): Promise<UpCluster | undefined> {
+async function clusterOf(options: UpOptions, { variables }: Environment): Promise<UpCluster | undefined> {
   if (CLUSTER_OPTIONS.every((name) => options[name] === undefined)) return undefined
   const { UpCluster: Cluster } = await import('./up-cluster.js')
-  return Cluster.read(options)
+  return Cluster.read(options, variables)
 }
 
 /** Hardware of a hardware file for nodes that are named as those of a host, which another operator has made. */

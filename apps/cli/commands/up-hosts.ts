@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import {
   manifestFindingLine,
   wantedHosts,
-  type RamdiskSource,
+  type OperatorMetrics,
+  type OperatorSettings,
+  type LooseManifest,
   type WantedHost,
   AppliedHosts,
   runBareMetalOperator,
@@ -53,14 +55,15 @@ export async function readHostManifests(path: string): Promise<Manifests> {
 /** Contents of manifests: the hosts that an API takes, and a line for each object that it would refuse. */
 interface ReadHosts {
   hosts: readonly WantedHost[]
+  loose: readonly LooseManifest[]
   refusals: readonly string[]
 }
 
 const readHosts = (manifests: Manifests): ReadHosts => {
   // A folder that has been emptied: its hosts are to go.
-  if (manifests.length === 0) return { hosts: [], refusals: [] }
-  const { hosts, findings } = wantedHosts(manifests)
-  return { hosts, refusals: findings.filter(({ kind }) => kind === 'error').map(manifestFindingLine) }
+  if (manifests.length === 0) return { hosts: [], loose: [], refusals: [] }
+  const { hosts, loose, findings } = wantedHosts(manifests)
+  return { hosts, loose, refusals: findings.filter(({ kind }) => kind === 'error').map(manifestFindingLine) }
 }
 
 /**
@@ -88,7 +91,8 @@ export interface UpHostsOptions {
   /** Files of hosts, as they were read first. */
   files: { path: string; watch: boolean; manifests: Manifests } | undefined
   stage: Pick<Stage, 'transport' | 'url' | 'headers'>
-  ramdisk: RamdiskSource | undefined
+  settings: Partial<OperatorSettings>
+  metrics: OperatorMetrics
   clock: Clock
   random: Random
   logger: Logger
@@ -104,7 +108,7 @@ export interface ReconciledHosts extends AsyncDisposable {
 }
 
 /** Applies hosts of files to an API, and follows the files where that is asked for; runs BareMetal Operator unless another one does. */
-export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): ReconciledHosts {
+export function reconcileHosts({ stage, settings, metrics, ...options }: UpHostsOptions): ReconciledHosts {
   const { kube, files, clock, random, logger, onChange, onRefusal, signal } = options
   const operator = options.isOperated
     ? runBareMetalOperator({
@@ -115,7 +119,8 @@ export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): 
         behaviours: new Behaviours([], defined({ as: options.as })),
         announce: () => {},
         ironic: stage,
-        ...defined({ settings: ramdisk ? { ramdisk } : undefined }),
+        settings,
+        metrics,
       })
     : undefined
   let isRefused = false
@@ -125,14 +130,18 @@ export function reconcileHosts({ stage, ramdisk, ...options }: UpHostsOptions): 
   }
   const applied = new AppliedHosts({ kube, logger, ironic: stage, onChange, onRefusal: refuse })
   const noted = new Set<string>()
+  const warnOnce = (note: string): void => {
+    if (noted.size !== noted.add(note).size) logger('warn', note)
+  }
   const apply = (manifests: Manifests): void => {
-    const { hosts, refusals } = readHosts(manifests)
-    for (const { name, notes } of hosts)
-      for (const note of notes.map((text) => `${name}: ${text}`))
-        if (noted.size !== noted.add(note).size) logger('warn', note)
+    const { hosts, loose, refusals } = readHosts(manifests)
+    for (const { name, notes } of hosts) for (const note of notes) warnOnce(`${name}: ${note}`)
+    const claim = loose.find(({ manifest }) => manifest.kind === 'HostClaim')
+    if (claim && options.isOperated && !settings.claimsHosts)
+      warnOnce(`${claim.file} has HostClaims, which are only kept: with --hostclaims they get hosts`)
     isRefused = false
     for (const problem of refusals) refuse(problem)
-    applied.apply(hosts, { prunes: refusals.length === 0 })
+    applied.apply(hosts, { prunes: refusals.length === 0, loose })
   }
   if (files) apply(files.manifests)
   const watching = files?.watch ? followManifests({ ...files, onRefusal, signal }, apply) : Promise.resolve()

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { defined, type Clock, type Logger } from '../../../base/runtime/index.js'
 import { openOnSavedPort, type ServedLab } from '../../../lab/index.js'
 import { type ClusterEra, OBJECT_FILE, openObjectFile, serveKube } from '../../../base/kubernetes/index.js'
+import type { OperatorMetrics } from '../../../baremetal-operator/index.js'
 import { readTextFile } from '../options/input-files.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
@@ -10,19 +11,27 @@ import { usageError } from '../usage-error.js'
 
 type KubeApiOptions = Pick<
   CommandOptionValues<(typeof UP_OPTIONS)[number]>,
-  'kube-api' | 'kube-token' | 'actors' | 'hosts' | 'state-dir' | 'allowed-host' | 'operators-as'
+  'kube-api' | 'kube-token' | 'actors' | 'hostclaims' | 'hosts' | 'state-dir' | 'allowed-host' | 'operators-as'
 >
+
+/** Service with the metrics of BareMetal Operator, as its own deployment names it, and their path. */
+const METRICS_PAGE = 'baremetal-operator-system/baremetal-operator-controller-manager-metrics-service/metrics'
 
 export interface KubeApiParts {
   served: ServedLab
   store: Parameters<typeof serveKube>[0]['store']
   token: string | undefined
+  /** Counts of ironstage's BareMetal Operator; undefined where another one works on the hosts. */
+  metrics: OperatorMetrics | undefined
   clock: Clock
   logger: Logger
 }
 
 /** Serves the API of `--kube-api`, with the lab's certificate; undefined without that option. */
-export async function serveKubeApi(options: KubeApiOptions, { served, store, token, clock, logger }: KubeApiParts) {
+export async function serveKubeApi(
+  options: KubeApiOptions,
+  { served, store, token, metrics, clock, logger }: KubeApiParts,
+) {
   const { 'kube-api': kubePort, 'allowed-host': allowedHosts } = options
   if (kubePort === undefined) return undefined
   const { folder, stage } = served
@@ -33,7 +42,7 @@ export async function serveKubeApi(options: KubeApiOptions, { served, store, tok
       allowedHosts,
       clock,
       logger,
-      ...defined({ token, tls: stage.tls ?? undefined }),
+      ...defined({ token, tls: stage.tls ?? undefined, pages: metrics && { [METRICS_PAGE]: () => metrics.text() } }),
     })
   if (kubePort !== 0) return open(kubePort)
   const onLoss = 'kubectl no longer finds its API; give it the new address'
@@ -73,7 +82,12 @@ export function kubeLines({ url, caFile, tokenFile, actors }: KubeLines): string
  *
  * @throws UserError (usage) where there are no objects
  */
-export function actorsOf({ actors, 'kube-api': port, hosts }: KubeApiOptions): readonly ActorName[] {
+export function actorsOf({ actors, hostclaims, 'kube-api': port, hosts }: KubeApiOptions): readonly ActorName[] {
+  if (hostclaims && (actors === 'none' || (port === undefined && hosts === undefined)))
+    throw usageError(
+      "--hostclaims is a flag of ironstage's own BareMetal Operator",
+      'serve an API with --kube-api PORT and without --actors none, or leave out --hostclaims',
+    )
   if (actors !== undefined && port === undefined && hosts === undefined)
     throw usageError(
       '--actors says who works on the hosts of --kube-api or --hosts',

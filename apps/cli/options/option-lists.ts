@@ -193,6 +193,8 @@ export const IGNITION_SHOW_OPTIONS = ['cat', 'json'] as const
 export const REHEARSE_OPTIONS = [
   'all',
   'list',
+  'cluster',
+  'cluster-release',
   'story',
   'operators-as',
   'compare',
@@ -343,9 +345,14 @@ export const IMAGES_MAKE_OPTIONS = [
   'version',
   'arch',
   'system-name',
+  'image-stream',
   'directory',
   'images-url',
   'force',
+  'bootc',
+  ...REGISTRY_OPTIONS,
+  'image-ca',
+  'insecure-fetch',
   'json',
 ] as const
 

@@ -46,7 +46,7 @@ export const JOURNAL_KIND_WORDS = all<JournalKind>({
 })
 
 /** Values of `--profile`. */
-export const PROFILE_WORDS = all<ProfileName>({ metal3: true, upstream: true })
+export const PROFILE_WORDS = all<ProfileName>({ metal3: true, openshift: true, upstream: true })
 
 /** Values of `--begin`. */
 export const BEGIN_WORDS = all<BeginGoal>({ manage: true, inspect: true, provide: true, deploy: true })
@@ -54,8 +54,12 @@ export const BEGIN_WORDS = all<BeginGoal>({ manage: true, inspect: true, provide
 /** Operators of ironstage that `up` runs. */
 export type ActorName = 'bmo'
 
-/** Values of `--actors`. */
-export const ACTOR_WORDS = all<ActorName | 'none'>({ bmo: true, none: true })
+/** Operators of a cluster, which `up` runs together. */
+export const CLUSTER_ACTORS = ['bmo', 'cbo', 'cvo', 'icc', 'mao', 'mco'] as const
+
+/** Values of `--actors`, of which several operators may be named with commas. */
+export const ACTOR_WORDS = ['bmo', 'none', 'all'] as const
+export const ACTORS_PATTERN = `^(none|all|(${CLUSTER_ACTORS.join('|')})(,(${CLUSTER_ACTORS.join('|')}))*)$`
 
 /** Values of `--ironic-release`. */
 export const RELEASE_WORDS = all<IronicRelease>({
@@ -63,6 +67,8 @@ export const RELEASE_WORDS = all<IronicRelease>({
   '2025.1': true,
   '2025.2': true,
   '2026.1': true,
+  '37.0': true,
+  '38.0': true,
   master: true,
 })
 

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import type { Images } from '../../../base/registry/index.js'
+import type { Images, MirrorRule } from '../../../base/registry/index.js'
 import { isStreamFile, openImages, openStream } from '../../runs/index.js'
 import { defined, systemClock } from '../../../base/runtime/index.js'
 import type { DownloadPolicy, StreamMetadata } from '../../../coreos/index.js'
@@ -22,14 +22,24 @@ export function downloadPolicyOf(options: PublishedOptions): DownloadPolicy {
 export const besideStream = (named: string): { beside?: string } =>
   isStreamFile(named) ? { beside: dirname(named) } : {}
 
-/** Opens images in registries and folders. */
-export async function imagesFor(options: PublishedOptions, environment: Environment): Promise<Images> {
+/**
+ * Opens images in registries and folders.
+ *
+ * @param known mirrors that are asked unless `--mirrors` names others
+ */
+export async function imagesFor(
+  options: PublishedOptions,
+  environment: Environment,
+  known?: readonly MirrorRule[],
+): Promise<Images> {
   const surroundings = {
     fetching: await makeCacheRequest(options, environment),
     clock: systemClock(),
     signal: environment.stopped,
   }
-  return openImages(downloadPolicyOf(options), await registryOf(options, environment), surroundings)
+  const registry = await registryOf(options, environment)
+  const mirrors = registry.mirrors ?? known
+  return openImages(downloadPolicyOf(options), { ...registry, ...defined({ mirrors }) }, surroundings)
 }
 
 /** A stream by name, URL, file or release. */

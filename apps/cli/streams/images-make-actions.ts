@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { decodedFile, compressXz, sha256Hex } from '../../../base/bytes/index.js'
 import {
+  bootableContainer,
   COREOS_SYSTEMS,
   documentText,
   LIVE_ARCHITECTURES,
@@ -17,6 +18,7 @@ import {
   type LiveArchitecture,
 } from '../../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { putImage } from '../../../base/registry/index.js'
 import { metalImage } from '../../../machine/index.js'
 import {
   defined,
@@ -32,11 +34,16 @@ import type { Environment } from '../environment.js'
 import type { IMAGES_MAKE_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import { usageError } from '../usage-error.js'
+import { imagesFor } from './fetching.js'
+import { newImagePlace } from './release-actions.js'
 
 type ImagesMakeOptions = CommandOptionValues<(typeof IMAGES_MAKE_OPTIONS)[number]> & { version: string }
 
-/** `ironstage images make`: images of a version, and their stream metadata. */
-export async function imagesMake(options: ImagesMakeOptions, environment: Environment): Promise<number> {
+/** `ironstage images make`: images of a version, and their stream metadata; with `--bootc` a container. */
+export const imagesMake = (options: ImagesMakeOptions, environment: Environment): Promise<number> =>
+  options.bootc === undefined ? filesMake(options, environment) : containerMake(options, environment, options.bootc)
+
+async function filesMake(options: ImagesMakeOptions, environment: Environment): Promise<number> {
   const { version, arch = ['x86_64'], directory = '.', force = false, json } = options
   // The table has checked the word.
   const name = systemOfVersion(version, options['system-name'] as CoreosName | undefined)
@@ -64,7 +71,7 @@ export async function imagesMake(options: ImagesMakeOptions, environment: Enviro
     environment.stopped.throwIfAborted()
   }
   const stream = smallStream({
-    stream: streamNameOf(name, version),
+    stream: options['image-stream'] ?? streamNameOf(name, version),
     version,
     architectures: made,
     baseUrl,
@@ -78,6 +85,36 @@ export async function imagesMake(options: ImagesMakeOptions, environment: Enviro
     await writing(path, () => (force ? rename(whole, path) : link(whole, path)))
     environment.stdout.either(json, { path }, `${path}`)
   }
+  return 0
+}
+
+/** A container that bootc can install, in a folder or a registry. */
+async function containerMake(
+  options: ImagesMakeOptions,
+  environment: Environment,
+  dest: string,
+): Promise<number> {
+  const { version, arch = ['x86_64'], json = false } = options
+  const unused = (['directory', 'images-url', 'force'] as const).find((one) => options[one] !== undefined)
+  if (unused !== undefined)
+    throw usageError(
+      `--bootc and --${unused === 'images-url' ? 'base-url' : unused} do not go together: a container is put where --bootc says`,
+      'leave one of them out',
+    )
+  const name = systemOfVersion(version, options['system-name'] as CoreosName | undefined)
+  const architectures = [...new Set(arch)].map(liveArchitectureOf)
+  const place = newImagePlace(dest, 'a container')
+  const tag = place.tag ?? version.replaceAll('+', '_')
+  const images = await imagesFor(options, environment)
+  const created = new Date(systemClock().now()).toISOString().replace(/\.\d+/, '')
+  const comment = `ironstage ${packageVersion()}`
+  const stream = options['image-stream']
+  const made = bootableContainer({ name, version, architectures, created, comment, ...defined({ stream }) })
+  const put = () => putImage(made, { sink: images.sink(place), tag, signal: environment.stopped })
+  await (place.kind === 'layout' ? writing(place.folder, put) : put())
+  const where = place.kind === 'layout' ? `oci:${place.folder}` : `${place.registry}/${place.repository}`
+  const { digest } = made
+  environment.stdout.either(json, { image: `${where}:${tag}`, digest }, `${where}:${tag} ${digest}`)
   return 0
 }
 
@@ -181,6 +218,7 @@ async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
+    if (cause instanceof UserError) throw cause
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') throw exists(path)
     const full = isDiskFull(cause)
     throw new UserError('images-make', full ? `the disk of ${path} is full` : `${path} cannot be written`, {

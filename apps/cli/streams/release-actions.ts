@@ -29,7 +29,7 @@ export async function releaseWrite(
   dest: string,
 ): Promise<number> {
   const { version, json = false } = options
-  const place = destination(dest)
+  const place = newImagePlace(dest, 'a release')
   const images = await imagesFor(options, environment)
   const operators = parseNamedImages(options.operator, '--operator')
   const components = [...parseNamedImages(options.component, '--component'), ...operators]
@@ -57,11 +57,11 @@ export async function releaseWrite(
 }
 
 /** @throws UserError (usage) for a digest, which only the result has, and for what names no image */
-function destination(dest: string): ImagePlace {
+export function newImagePlace(dest: string, what: string): ImagePlace {
   const place = parsePlace(dest)
   if (place.digest !== undefined)
     throw usageError(
-      `${dest} names a digest, which a release has only when it is made`,
+      `${dest} names a digest, which ${what} has only when it is made`,
       'name a tag, or leave it to be the version',
       'image-reference',
     )

@@ -1,7 +1,9 @@
 import { defined } from '../../../base/runtime/index.js'
+import type { Acted } from './acted.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
 import { connectHosts, namedBootImage, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+import { chooseDefaultStream, choosePoolStream, chooseRuntime, labelHosts } from './os-stream-acts.js'
 import {
   askIronicToClean,
   askToManage,
@@ -11,13 +13,10 @@ import {
   giveNetworks,
   setPaused,
 } from './site-events.js'
+import { applyManifests, deleteManifests } from './manifest-acts.js'
+import { waitForObject } from './object-waits.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
-
-/** Result of a step: `failure` ends the story. */
-export interface Acted {
-  failure?: string
-}
 
 /** A step that changes the site, or waits. */
 export type ActStep = Exclude<ScenarioStep, { expect: unknown }>
@@ -26,7 +25,7 @@ type KeysOfUnion<T> = T extends unknown ? keyof T : never
 /** The member that a step is known by. */
 type ActName = Exclude<
   KeysOfUnion<ActStep>,
-  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text'
+  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text' | 'stream'
 >
 
 interface Act<S> {
@@ -76,8 +75,22 @@ const ACTS: Acts = {
   wait: {
     perform: async (step, cluster) => {
       const within = step.within === undefined ? undefined : cluster.milliseconds(step.within)
-      return actEndedWith(await waitUntilSettled(cluster, step.wait, within))
+      return actEndedWith(
+        typeof step.wait === 'object'
+          ? await waitForObject(step.wait, cluster, within)
+          : await waitUntilSettled(cluster, step.wait, within),
+      )
     },
+  },
+
+  apply: {
+    says: ({ apply }) => `applies ${apply}`,
+    perform: async ({ apply }, cluster) => applyManifests(apply, cluster),
+  },
+
+  delete: {
+    says: (step) => `deletes the objects of ${step.delete}`,
+    perform: async (step, cluster) => deleteManifests(step.delete, cluster),
   },
 
   scale: {
@@ -194,6 +207,32 @@ const ACTS: Acts = {
     },
   },
 
+  hostStream: {
+    says: ({ hostStream, of }) => `labels the ${of} with stream ${hostStream}`,
+    perform: async ({ hostStream, ...which }, cluster) => {
+      await labelHosts(which, hostStream, cluster)
+      return {}
+    },
+  },
+
+  poolStream: {
+    says: ({ poolStream, of }) => `chooses stream ${poolStream} for the pool of the ${of}`,
+    perform: ({ poolStream, of }, cluster) => choosePoolStream(of, poolStream, cluster),
+  },
+
+  defaultStream: {
+    says: ({ defaultStream }) => `makes ${defaultStream} the default stream`,
+    perform: ({ defaultStream }, cluster) => chooseDefaultStream(defaultStream, cluster),
+  },
+
+  runtime: {
+    says: ({ runtime, of }) => `has the ${of} start containers with ${runtime}`,
+    perform: async ({ runtime, of }, cluster) => {
+      await chooseRuntime(of, runtime, cluster)
+      return {}
+    },
+  },
+
   pause: {
     says: ({ pause }) => `pauses the pool of the ${pause}`,
     perform: async ({ pause }, cluster) => {
@@ -242,7 +281,8 @@ function connectText(step: NewHosts, cluster: RehearsedCluster): string {
   const network = step.boots === undefined ? '' : ', which boot over the network'
   const password = step.password === undefined ? '' : ', with a wrong BMC password'
   const missing = step.network === undefined ? '' : ', whose network settings do not exist yet'
-  return `connects ${connect} new host${connect === 1 ? '' : 's'}${since}${network}${password}${missing}`
+  const stream = step.stream === undefined ? '' : ` of stream ${step.stream}`
+  return `connects ${connect} new host${connect === 1 ? '' : 's'}${stream}${since}${network}${password}${missing}`
 }
 
 /** The end of an act that waited: a failure if something is still missing. */

@@ -1,4 +1,7 @@
 import { conditionOf, type BareMetalHost } from '../../../base/kubernetes/index.js'
+import { POOL_NAMES } from './os-stream-acts.js'
+import { defined } from '../../../base/runtime/index.js'
+import { eventsAbout } from './named-objects.js'
 import { nodeInIronic } from './site-events.js'
 import type { Expectation, HostGroup } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
@@ -13,7 +16,7 @@ type KeysOfUnion<T> = T extends unknown ? keyof T : never
 /** The member that an expectation is known by. */
 type ExpectationName = Exclude<
   KeysOfUnion<Expectation>,
-  'of' | 'index' | 'because' | 'is' | 'times' | 'than' | 'by' | 'since' | 'version'
+  'of' | 'index' | 'because' | 'is' | 'times' | 'than' | 'by' | 'since' | 'stream' | 'version'
 >
 type ExpectationChecks = {
   readonly [K in ExpectationName]: (
@@ -31,7 +34,8 @@ export async function checkExpectation(expectation: Expectation, cluster: Rehear
 
 const CHECKS: ExpectationChecks = {
   deployImage: (expectation, cluster) => {
-    const { deployImage, version } = cluster.release(expectation.deployImage)
+    const { version, ...release } = cluster.release(expectation.deployImage)
+    const deployImage = release.streams.get(expectation.stream ?? '')?.coreos ?? release.deployImage
     return everyHost(cluster, expectation, `has the deploy image of ${version} (${deployImage})`, async (host) => {
       const image = await cluster.deployImageOf(host)
       return image === deployImage ? undefined : `has ${image ?? 'no deploy image'}`
@@ -39,7 +43,8 @@ const CHECKS: ExpectationChecks = {
   },
 
   runs: (expectation, cluster) => {
-    const { coreos, version } = cluster.release(expectation.runs)
+    const { version, ...release } = cluster.release(expectation.runs)
+    const { coreos } = release.streams.get(expectation.stream ?? '') ?? release
     return everyHost(cluster, expectation, `runs ${version} (${coreos})`, (host) => {
       const os = host.machine.os()
       if (host.machine.boot()?.outcome !== 'disk' || !os) return 'runs no installed system'
@@ -92,6 +97,32 @@ const CHECKS: ExpectationChecks = {
       const found = cluster.measures.rebootsSince(machine.spec.id, since, into)
       return found === reboots ? undefined : `was rebooted ${times(found)}`
     })
+  },
+
+  poolStream: async ({ poolStream, of }, { kube }) => {
+    const { status } = await kube.get('MachineConfigPool', { name: POOL_NAMES[of] })
+    const found = status?.osImageStream?.name ?? 'none'
+    const expects = `the pool of the ${of} runs ${poolStream === 'none' ? 'no stream' : `stream ${poolStream}`}`
+    return found === poolStream ? { expects } : { expects, found: `it runs ${found}` }
+  },
+
+  unrendered: async (expectation, { kube }) => {
+    const { unrendered: pool, because: text = '' } = expectation
+    const { status } = await kube.get('MachineConfigPool', { name: POOL_NAMES[pool] })
+    const { status: is = 'Unknown', message = '' } = conditionOf(status?.conditions, 'RenderDegraded') ?? {}
+    const expects = `the pool of the ${pool} is not rendered${because(expectation)}`
+    if (is === 'True' && message.includes(text)) return { expects }
+    return { expects, found: message === '' ? 'it is' : message }
+  },
+
+  event: ({ event, of, because: text }, cluster) => {
+    const [kind = '', name = ''] = of.split('/')
+    const expects = `${of} has the event ${event}${because({ ...defined({ because: text }) })}`
+    const events = eventsAbout(cluster, kind, name) as { reason?: string; message?: string }[]
+    const isSo = events.some(({ reason, message }) => reason === event && (message ?? '').includes(text ?? ''))
+    if (isSo) return { expects }
+    const reasons = [...new Set(events.map(({ reason }) => reason))].join(', ')
+    return { expects, found: reasons === '' ? 'it has none' : `it has ${reasons}` }
   },
 
   degraded: (expectation, cluster) =>

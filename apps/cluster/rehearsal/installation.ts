@@ -1,6 +1,7 @@
 import { defined } from '../../../base/runtime/index.js'
 import { NAMES_NO_IMAGE } from '../actors/installer-behaviours.js'
 import { BOOT_IMAGE_UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import { STREAM_LABEL } from '../actors/image-customization-controller/base-images.js'
 import { apiVersionOf, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
@@ -15,9 +16,9 @@ const BMC_SECRET = 'bmc-credentials'
 /** Installs the cluster of a scenario: its operators, hosts, machine set and nodes. */
 export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   const { kube, scenario, parts } = cluster
-  const { controlPlane = 0, workers = 0, spares = 0, pinned = false, bootIsoSource } = scenario.cluster
+  const { controlPlane = 0, workers = 0, spares = 0, pinned = false, bootIsoSource, hostStream } = scenario.cluster
   const release = cluster.release(scenario.cluster.release)
-  await writePlatform(cluster)
+  await writePlatform(cluster, controlPlane === 1 && workers === 0)
   await kube.create({
     apiVersion: apiVersionOf('Provisioning'),
     kind: 'Provisioning',
@@ -28,7 +29,7 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
     },
   })
   await waitUntilSettled(cluster, 'upgrade')
-  await connectHosts(cluster, controlPlane + workers + spares)
+  await connectHosts(cluster, controlPlane + workers + spares, defined({ stream: hostStream }))
   for (let number = 0; number < controlPlane; number++)
     await kube.create({
       apiVersion: apiVersionOf('Machine'),
@@ -64,15 +65,13 @@ const osDownloadUrl = ({ method, bootImage, sha256 }: PreparedRelease): string |
   method === 'qcow2' ? `${bootImage}?sha256=${sha256}` : undefined
 
 /** The Infrastructure of the installer, by which operators know the platform. */
-async function writePlatform({ kube, scenario }: RehearsedCluster): Promise<void> {
+export async function writePlatform({ kube }: RehearsedCluster, isSingle: boolean): Promise<void> {
   const created = await kube.create<'Infrastructure'>({
     apiVersion: apiVersionOf('Infrastructure'),
     kind: 'Infrastructure',
     metadata: { name: 'cluster' },
     spec: { platformSpec: { type: 'BareMetal' } },
   })
-  const { controlPlane = 0, workers = 0 } = scenario.cluster
-  const isSingle = controlPlane === 1 && workers === 0
   const topology = isSingle ? 'SingleReplica' : 'HighlyAvailable'
   await kube.updateStatus<'Infrastructure'>({
     ...created,
@@ -92,11 +91,18 @@ export function providerSpec(
   role: string,
   { scenario, parts }: Pick<RehearsedCluster, 'scenario' | 'parts'>,
 ): BareMetalProviderSpec {
-  const userData = { name: `${role}-user-data` }
-  const leavesOut = parts.behaviours.of(release.version).has(NAMES_NO_IMAGE) && scenario.cluster.pinned !== true
+  const { hostStream, pinned } = scenario.cluster
+  const claimed = {
+    userData: { name: `${role}-user-data` },
+    // The installer's own since pull request 10502: machine sets claim hosts of their stream alone.
+    ...defined({
+      hostSelector: hostStream === undefined ? undefined : { matchLabels: { [STREAM_LABEL]: hostStream } },
+    }),
+  }
+  const leavesOut = parts.behaviours.of(release.version).has(NAMES_NO_IMAGE) && pinned !== true
   return leavesOut && release.method === 'coreos'
-    ? { ...INSTALLED_BY_THE_RELEASE, userData }
-    : { ...namedBootImage(release), userData }
+    ? { ...INSTALLED_BY_THE_RELEASE, ...claimed }
+    : { ...namedBootImage(release), ...claimed }
 }
 
 /** A machine that the deploy image installs from itself. */
@@ -123,7 +129,7 @@ type Connected = Omit<NewHosts, 'connect'>
 export async function connectHosts(
   cluster: RehearsedCluster,
   count: number,
-  { supportedSince, password, boots, network }: Connected = {},
+  { supportedSince, password, boots, network, stream }: Connected = {},
 ): Promise<void> {
   const { kube, site } = cluster
   const { stage } = site
@@ -140,7 +146,11 @@ export async function connectHosts(
     await kube.create({
       apiVersion: apiVersionOf('BareMetalHost'),
       kind: 'BareMetalHost',
-      metadata: { name, namespace: MACHINE_API_NAMESPACE },
+      metadata: {
+        name,
+        namespace: MACHINE_API_NAMESPACE,
+        ...defined({ labels: stream === undefined ? undefined : { [STREAM_LABEL]: stream } }),
+      },
       spec: {
         online: true,
         bmc: { address: `${driver}+http://${bmc.address}/redfish/v1/Systems/${bmc.systemId}`, credentialsName },

@@ -5,6 +5,15 @@ import type { Clock } from '../../../base/runtime/index.js'
 import { nodeNameOf } from '../actors/kubelet.js'
 import type { KubeClient } from '../../../base/kubernetes/index.js'
 
+/** A boot as it came to its end. */
+export interface MeasuredBoot {
+  machine: string
+  /** `disk` for its installed system, `ramdisk` for a deploy image. */
+  outcome: string
+  /** Lab time in milliseconds. */
+  at: number
+}
+
 /** A computer that stops running its node, or does so again. */
 interface AvailabilityChange {
   machine: string
@@ -14,7 +23,7 @@ interface AvailabilityChange {
 /** Boots, power, logins and workloads of the machines of a rehearsal, as they happen. */
 export class Measures implements Disposable {
   readonly #parts: Pick<Stage, 'machines'> & { kube: KubeClient; clock: Clock }
-  readonly #boots: { machine: string; outcome: string }[] = []
+  readonly #boots: MeasuredBoot[] = []
   readonly #changes: AvailabilityChange[] = []
   readonly #attached: Disposable[]
   /** Places in the lists of boots and changes, by the name of a moment. */
@@ -63,6 +72,11 @@ export class Measures implements Disposable {
     return isInstallation ? boots - 1 : boots
   }
 
+  /** Boots since a named moment, in their order. */
+  bootsSince(since: string): readonly MeasuredBoot[] {
+    return this.#boots.slice(this.#marks.get(since)?.boots ?? 0)
+  }
+
   /** The most of some nodes that were away at once since a named moment. */
   mostAwaySince(machines: readonly string[], since: string): number {
     const away = new Set<string>()
@@ -95,7 +109,7 @@ export class Measures implements Disposable {
   }
 
   #booted({ machine: name, outcome }: BootPoint): void {
-    this.#boots.push({ machine: name, outcome })
+    this.#boots.push({ machine: name, outcome, at: this.#parts.clock.now() })
     const machine = this.#parts.machines.get(name)
     const from = this.#switchedOn.get(name)
     if (from !== undefined && machine?.boot()?.source.kind === 'pxe')

@@ -6,12 +6,15 @@ import {
   releaseOf,
   streamOfBuilds,
   systemOfVersion,
+  type BootImages,
   type OpenedRelease,
   type StreamMetadata,
 } from '../../../coreos/index.js'
 import { parsePlace, type Images } from '../../../base/registry/index.js'
 import { checkNesting, defined, readNested, UserError } from '../../../base/runtime/index.js'
 import { BOOT_IMAGES } from '../actors/machine-config-operator/machine-config-names.js'
+import { isRhel10 } from '../actors/machine-config-operator/streams/os-streams.js'
+import { systemTags } from '../site/make-site-release.js'
 import type { ReleaseManifest, ManifestObject } from '../site/site-releases.js'
 import type { Scenario, ScenarioFile, ScenarioRelease } from './scenario.js'
 
@@ -26,6 +29,8 @@ export interface OwnRelease {
   /** Pullspec of the component `ironic-agent`. */
   agentImage?: string
   stream: StreamMetadata
+  /** Further streams whose systems it has, with the versions of their node images: `{ 'rhel-10': '10.2.20260820-0' }`. */
+  streams?: Readonly<Record<string, string>>
   /** `bootimage.json` for the machines' architecture, as JSON. */
   bootimage?: string
   /** Objects without an operator of their own, in the files' order. */
@@ -61,18 +66,31 @@ export async function readOwnRelease(images: Images, named: string): Promise<Own
     base,
     coreos: machineOsVersion(release) ?? base,
     stream,
+    ...defined({ streams: furtherStreams(release, read.bootImages) }),
     family: systemOfVersion(base) === 'fcos' ? 'fcos' : 'rhcos',
     ...defined({ agentImage, bootimage: build ? JSON.stringify(build) : undefined }),
     ...objectsIn(await release.manifests()),
   }
 }
 
-function machineOsVersion({ references }: OpenedRelease): string | undefined {
-  for (const { annotations } of references.spec.tags) {
+/** Version of the operating system in a release; of the one in a component, where several have one. */
+function machineOsVersion({ references }: OpenedRelease, component?: string): string | undefined {
+  for (const { name, annotations } of references.spec.tags) {
     const [, version] = MACHINE_OS.exec(annotations?.[BUILD_VERSIONS] ?? '') ?? []
-    if (version !== undefined) return version
+    if (version !== undefined && (component === undefined || name === component)) return version
   }
   return undefined
+}
+
+/** The streams of RHEL 10 of which a release has both images and the boot images; undefined without any. */
+function furtherStreams(release: OpenedRelease, bootImages: BootImages | null): Record<string, string> | undefined {
+  const components = pullspecsOf(release.references)
+  const found = Object.entries(bootImages?.streams ?? {}).flatMap(([name, metadata]): [string, string][] => {
+    const { system, extensions } = systemTags(name)
+    const isBrought = isRhel10(name) && components.has(system) && components.has(extensions)
+    return isBrought ? [[name, machineOsVersion(release, system) ?? releaseOf(metadata, ARCHITECTURE, 'metal')]] : []
+  })
+  return found.length === 0 ? undefined : Object.fromEntries(found)
 }
 
 function objectsIn(files: ReadonlyMap<string, string>): Pick<OwnRelease, 'manifests' | 'leftOut'> {
@@ -109,10 +127,10 @@ export async function withOwnReleases(
     const own = release === undefined ? undefined : await read(release)
     if (own && version !== undefined && version !== own.version)
       throw contradiction(scenario.name, `releases.${key} is ${version} in the file, and ${release} is ${own.version}`)
-    const { base, coreos, family } = own ?? {}
+    const { base, coreos, family, streams } = own ?? {}
     found[key] = {
       ...(own && coreos !== undefined && base !== undefined ? { coreos, ...(base === coreos ? {} : { base }) } : {}),
-      ...defined({ family }),
+      ...defined({ family, streams }),
       ...wanted,
       version: own?.version ?? version!,
       ...defined({ own }),

@@ -8,24 +8,23 @@ import {
   smallLiveImage,
   smallStream,
   type CoreosName,
+  type OsVersion,
   type StreamMetadata,
 } from '../../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../../machine/index.js'
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
-import { defined, minutes, withClockHeld, makeFolder, UserError, type Clock } from '../../../base/runtime/index.js'
-import { makeRelease, type SiteRelease } from '../site/make-site-release.js'
+import { defined, minutes, withClockHeld, UserError, type Clock } from '../../../base/runtime/index.js'
+import { writeMachineOs, type ShippedIso } from '../site/machine-os-folder.js'
+import { makeRelease, type NewRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioDamage, ScenarioRelease } from './scenario.js'
 
 /** The deploy image of releases from before CoreOS, which has no version. */
 export const OLD_RAMDISK = 'kernel and ramdisk from before CoreOS'
 
-/** A release of a scenario, with its images made and published. */
-export interface PreparedRelease {
-  /** Version of the CoreOS that hosts run before they are provisioned, or {@link OLD_RAMDISK}. */
-  deployImage: string
-  version: string
+/** A stream of CoreOS in a release, with its images made and published. */
+export interface PreparedStream {
   /** Version of its node image. */
   coreos: string
   /** Version of its live images: what `coreos-installer install --offline` in the deploy image installs. */
@@ -35,16 +34,28 @@ export interface PreparedRelease {
   /** URL of the disk image that new machines are installed from. */
   bootImage: string
   sha256: string
+  nodeImage: string
+}
+
+/** A release of a scenario, with its images made and published: those of its main stream are its own. */
+export interface PreparedRelease extends PreparedStream {
+  /** Version of the CoreOS that hosts run before they are provisioned, or {@link OLD_RAMDISK}. */
+  deployImage: string
+  version: string
   method: 'coreos' | 'qcow2'
   agentImage: string
-  nodeImage: string
   made: SiteRelease
+  /** All streams by name; empty in a release from before the streams. */
+  streams: ReadonlyMap<string, PreparedStream>
 }
 
 const ARCHITECTURE = 'x86_64'
 const NODE_REPOSITORY = 'quay.io/openshift-release-dev/ocp-v4.0-art-dev'
+/** Stream of a release's own `coreos`. */
+const MAIN_STREAM = 'rhel-9'
 
-interface ReleaseSurroundings {
+/** Where the images of a release are made, and put. */
+interface ReleasePlace {
   site: Site
   folder: string
   isMirrored: boolean
@@ -54,41 +65,18 @@ interface ReleaseSurroundings {
 }
 
 /** Makes the images of a release, puts them where real ones are, and publishes the release image. */
-export async function prepareRelease(
-  wanted: ScenarioRelease,
-  { site, folder, isMirrored, as, carry }: ReleaseSurroundings,
-): Promise<PreparedRelease> {
-  const { clock } = site
-  const { version, base, family: system = 'rhcos', installs: method = 'coreos', own } = wanted
-  const iso = wanted.iso === undefined ? undefined : await ownFile(wanted.iso, clock)
-  const coreos = wanted.coreos ?? (await versionOfIso(wanted.iso!, iso!, clock))
-  const installs = base ?? coreos
-  // Since 4.19 live images and disk images are of one base; the documents know live images with the cluster's programs.
-  const live = as === 'today' && iso === undefined ? installs : coreos
-  const file =
-    wanted.metal === undefined
-      ? await madeDisk({ system, version: installs, method, folder, clock })
-      : await ownDisk(wanted.metal, clock)
-  const path = `/art/storage/prod/streams/${installs}/${COREOS_SYSTEMS[system].prefix}-${installs}-metal.${ARCHITECTURE}.${file.name}`
-  const server = isMirrored ? site.mirror : site.outside
-  const bootImage = server.put(path, file.bytes)
-  const machineOs = await machineOsFolder(folder, live, iso ?? liveIso(system, live))
-  if (as === 'today') carry(live, await carriedImage({ system, version: live, folder, clock }, wanted.metal))
-  const nodeImage = site.stage.registry.publish({
-    repository: NODE_REPOSITORY,
-    version: coreos,
-    base: installs,
-    inDiskImages: base === undefined,
-  })
-  const sha256 = sha256Hex(file.bytes)
-  const small = streamOf({
-    name: `${system}-${version}`,
-    version: wanted.installerStream ?? installs,
-    disk: { url: bootImage, sha256 },
-    live: liveDigests(system, live),
-    clock,
-  })
-  const stream = own ? withFilesOf(own.stream, small) : small
+export async function prepareRelease(wanted: ScenarioRelease, place: ReleasePlace): Promise<PreparedRelease> {
+  const { site, folder, isMirrored } = place
+  const { version, family: system = 'rhcos', installs: method = 'coreos', own } = wanted
+  const main = await prepareMainStream(wanted, place)
+  const all = new Map([[MAIN_STREAM, main]])
+  for (const [name, further] of Object.entries(wanted.streams ?? {}))
+    all.set(name, await prepareFurtherStream(name, { coreos: further, system, version, method }, place))
+  const streams = all.size > 1 ? all : new Map<string, MadeStream>()
+  const machineOs = join(folder, `machine-os-${[...all.values()].map((each) => each.live).join('-')}`)
+  const shipped = [...all.values()].map((each) => each.shipped)
+  await withClockHeld(site.clock, `writing ${machineOs}`, () => writeMachineOs(machineOs, shipped))
+  const { installs, nodeImage } = main
   const agentImage =
     own?.agentImage ?? `${NODE_REPOSITORY}@sha256:${sha256Hex(`ironic-agent ${wanted.agent ?? version}`)}`
   const made = await makeRelease(
@@ -98,18 +86,20 @@ export async function prepareRelease(
       machineOs,
       nodeImage,
       agentImage,
-      bootImages: JSON.stringify(stream),
+      bootImages: JSON.stringify(main.stream),
       bootimage: own?.bootimage ?? buildOf(system, installs),
       operators: ['machine-api', 'baremetal', 'machine-config'],
       ...defined({ manifests: own?.manifests, deployImage: wanted.deployImage }),
+      ...(streams.size === 0 ? {} : streamsOf(streams)),
     },
-    clock,
+    site.clock,
   )
-  if (isMirrored) mirrorRelease(made, nodeImage, site)
+  if (isMirrored) mirrorRelease(made, systemsOf(all), site)
   damageRelease(wanted, made, nodeImage, site)
   if (wanted.slow !== undefined) slowImageService(made, site)
-  const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : live
-  return { version, coreos, live, deployImage, installs, bootImage, sha256, method, agentImage, nodeImage, made }
+  const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : main.live
+  const { shipped: _, stream: __, ...published } = main
+  return { ...published, version, deployImage, method, agentImage, made, streams }
 }
 
 /** The metal image in a live system, in a file: its own, or one that is made. */
@@ -125,8 +115,122 @@ async function carriedImage(
   return path
 }
 
-function mirrorRelease({ image, components }: SiteRelease, nodeImage: string, { registry }: Site): void {
-  for (const pullspec of [image, nodeImage, ...Object.values(components)]) registry.mirror(pullspec)
+/** A stream that is published, with its live ISO and its metadata. */
+interface MadeStream extends PreparedStream {
+  shipped: ShippedIso
+  stream: StreamMetadata
+}
+
+/** The stream of a release's own `coreos`, `iso` and `metal`. */
+async function prepareMainStream(wanted: ScenarioRelease, place: ReleasePlace): Promise<MadeStream> {
+  const { folder, as } = place
+  const { clock } = place.site
+  const { version, base, family: system = 'rhcos', installs: method = 'coreos', own } = wanted
+  const iso = wanted.iso === undefined ? undefined : await ownFile(wanted.iso, clock)
+  const coreos = wanted.coreos ?? (await versionOfIso(wanted.iso!, iso!, clock))
+  const installs = base ?? coreos
+  // Since 4.19 live images and disk images are of one base; the documents know live images with the cluster's programs.
+  const live = as === 'today' && iso === undefined ? installs : coreos
+  const disk =
+    wanted.metal === undefined
+      ? await madeDisk({ system, version: installs, method, folder, clock })
+      : await ownDisk(wanted.metal, clock)
+  if (as === 'today') place.carry(live, await carriedImage({ system, version: live, folder, clock }, wanted.metal))
+  const made = { os: '9', system, coreos, live, installs, isWhole: base === undefined, disk } as const
+  return publishStream(
+    {
+      ...made,
+      iso: iso ?? liveIso(system, live),
+      name: `${system}-${version}`,
+      namedVersion: wanted.installerStream ?? installs,
+      ...defined({ known: own?.stream }),
+    },
+    place,
+  )
+}
+
+/** A further stream, with made images alone: its disk images have all of its node image. */
+async function prepareFurtherStream(
+  name: string,
+  {
+    version,
+    coreos,
+    system,
+    method,
+  }: { version: string; coreos: string; system: CoreosName; method: PreparedRelease['method'] },
+  place: ReleasePlace,
+): Promise<MadeStream> {
+  const { folder, as, carry } = place
+  const { clock } = place.site
+  const disk = await madeDisk({ system, version: coreos, method, folder, clock })
+  if (as === 'today') carry(coreos, await carriedImage({ system, version: coreos, folder, clock }, undefined))
+  const iso = liveIso(system, coreos)
+  const made = { os: '10', system, coreos, live: coreos, installs: coreos, isWhole: true, disk, iso } as const
+  return publishStream({ ...made, name: `${system}-${version}-${name}`, namedVersion: coreos }, place)
+}
+
+/** The images of a stream, to be published. */
+interface StreamImages {
+  os: OsVersion
+  system: CoreosName
+  coreos: string
+  live: string
+  installs: string
+  /** True if its disk images have all of the node image. */
+  isWhole: boolean
+  disk: { name: string; bytes: Buffer }
+  iso: Buffer
+  /** Name and version in the metadata. */
+  name: string
+  namedVersion: string
+  /** Metadata of the user's own. */
+  known?: StreamMetadata
+}
+
+async function publishStream(images: StreamImages, { site, isMirrored }: ReleasePlace): Promise<MadeStream> {
+  const { os, system, coreos, live, installs, isWhole, disk, iso, known } = images
+  const path = `/art/storage/prod/streams/${installs}/${COREOS_SYSTEMS[system].prefix}-${installs}-metal.${ARCHITECTURE}.${disk.name}`
+  const bootImage = (isMirrored ? site.mirror : site.outside).put(path, disk.bytes)
+  const sha256 = sha256Hex(disk.bytes)
+  const nodeImage = site.stage.registry.publish({
+    repository: NODE_REPOSITORY,
+    version: coreos,
+    base: installs,
+    inDiskImages: isWhole,
+  })
+  const small = streamOf({
+    name: images.name,
+    version: images.namedVersion,
+    disk: { url: bootImage, sha256 },
+    live: liveDigests(system, live),
+    clock: site.clock,
+  })
+  const stream = known ? withFilesOf(known, small) : small
+  const shipped = { os, architecture: ARCHITECTURE, iso, sha256: sha256Hex(iso), stream }
+  return { coreos, live, installs, bootImage, sha256, nodeImage, shipped, stream }
+}
+
+/** Streams as a release names them: by the images of their systems, and by their boot images. */
+function streamsOf(streams: ReadonlyMap<string, MadeStream>): Pick<NewRelease, 'osStreams' | 'bootImagesByStream'> {
+  const osStreams = [...streams].map(([name, { nodeImage, coreos }]) => ({
+    name,
+    osImage: nodeImage,
+    osExtensionsImage: `${NODE_REPOSITORY}@sha256:${sha256Hex(`extensions ${coreos}`)}`,
+  }))
+  return {
+    osStreams,
+    bootImagesByStream: Object.fromEntries([...streams].map(([name, { stream }]) => [name, stream])),
+  }
+}
+
+/** Images of a release's systems and of their extensions. */
+function systemsOf(streams: ReadonlyMap<string, MadeStream>): string[] {
+  const { osStreams = [] } = streamsOf(streams)
+  return osStreams.flatMap(({ osImage, osExtensionsImage }) => [osImage, osExtensionsImage])
+}
+
+function mirrorRelease({ image, components }: SiteRelease, systems: readonly string[], { registry }: Site): void {
+  for (const pullspec of [image, ...systems, ...Object.values(components)]) registry.mirror(pullspec)
 }
 
 function slowImageService({ version, components }: SiteRelease, { registry }: Site): void {
@@ -267,15 +371,6 @@ async function collected(parts: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = []
   for await (const part of parts) all.push(part)
   return Buffer.concat(all)
-}
-
-/** Fills a folder as machine-os-images has it: the live ISO with its digest beside it. */
-async function machineOsFolder(parent: string, version: string, iso: Buffer): Promise<string> {
-  const folder = join(parent, `machine-os-${version}`)
-  await makeFolder(folder)
-  await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso`), iso)
-  await writeFile(join(folder, `coreos-${ARCHITECTURE}.iso.sha256`), sha256Hex(iso))
-  return folder
 }
 
 function liveDigests(name: CoreosName, version: string) {

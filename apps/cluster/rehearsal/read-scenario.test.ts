@@ -67,6 +67,16 @@ describe('a scenario file', () => {
       ['- upgrade: next', '- { upgrade: next, image: later }'],
       'there is no release later among: now, next',
     ],
+    [
+      'a stream that no release has',
+      ['- wait: upgrade', '- { poolStream: rhel-10, of: workers }'],
+      'there is no stream rhel-10 among: none',
+    ],
+    [
+      'a stream that the release does not have',
+      ['{ runs: next, of: workers }', '{ runs: next, of: workers, stream: rhel-10 }'],
+      'there is no stream rhel-10 among: none',
+    ],
     ['no title', ['title: Mine\n', ''], 'lacks title'],
     ['no YAML', ['steps:', 'steps: ['], 'this is not YAML'],
     ['no YAML, whose line is shown', ['title: Mine', 'title: Mine: b'], '\ntitle: Mine: b\n       ^'],

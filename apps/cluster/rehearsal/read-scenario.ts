@@ -10,6 +10,7 @@ import {
   yamlProblem,
 } from '../../../base/runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
+import { awaitedState } from './object-waits.js'
 import type { Scenario, ScenarioFile } from './scenario.js'
 import { NO_BOOT_IMAGE } from './expectation-checks.js'
 import { ERRORS } from '../errors.js'
@@ -63,6 +64,10 @@ function firstProblem(value: unknown): ScenarioProblem | undefined {
   for (const [index, step] of steps.entries()) {
     const problem = keyedProblem(step, ['steps', index], STEP_SCHEMAS, 'a step', against)
     if (problem) return problem
+    if ('wait' in step && typeof step.wait === 'object') {
+      const wrong = awaitedState(step.wait.for)
+      if (typeof wrong === 'string') return { path: ['steps', index, 'wait', 'for'], message: wrong }
+    }
     if ('expect' in step) {
       const wrong = keyedProblem(
         step.expect,
@@ -75,6 +80,8 @@ function firstProblem(value: unknown): ScenarioProblem | undefined {
     }
     for (const [path, name] of releasesIn(step))
       if (!isRelease(name)) return missingRelease(name, ['steps', index, ...path], releases)
+    const missing = missingStream(step, releases)
+    if (missing) return { ...missing, path: ['steps', index, ...missing.path] }
   }
   return undefined
 }
@@ -114,6 +121,34 @@ function releasesIn(step: Scenario['steps'][number]): [(string | number)[], stri
   if ('pulled' in expect) return named(['expect', 'of'], expect.of)
   if ('agent' in expect) return named(['expect', 'agent'], expect.agent)
   return []
+}
+
+/** A stream that a step names and no release has, or not the one that it is about. Labels of hosts may name any. */
+function missingStream(
+  step: Scenario['steps'][number],
+  releases: ScenarioFile['releases'],
+): ScenarioProblem | undefined {
+  const all = Object.values(releases).flatMap(streamsIn)
+  const unless = (known: readonly string[], name: string | undefined, path: string[]): ScenarioProblem | undefined =>
+    name === undefined || known.includes(name) || known.includes(ANY_STREAM)
+      ? undefined
+      : { path, message: `there is no stream ${name} among: ${[...new Set(known)].join(', ') || 'none'}` }
+  if ('poolStream' in step) return unless(all, step.poolStream, ['poolStream'])
+  if ('defaultStream' in step) return unless(all, step.defaultStream, ['defaultStream'])
+  if (!('expect' in step)) return undefined
+  const { expect } = step
+  if ('poolStream' in expect) return unless([...all, 'none'], expect.poolStream, ['expect', 'poolStream'])
+  const about = 'runs' in expect ? expect.runs : 'deployImage' in expect ? expect.deployImage : undefined
+  const { stream } = expect as { stream?: string }
+  return about === undefined ? undefined : unless(streamsIn(releases[about]!), stream, ['expect', 'stream'])
+}
+
+/** In place of the streams of a release image of the user's own, which are not known before it is read. */
+const ANY_STREAM = '*'
+
+function streamsIn({ streams, release }: ScenarioFile['releases'][string]): string[] {
+  if (release !== undefined) return [ANY_STREAM]
+  return streams === undefined ? [] : ['rhel-9', ...Object.keys(streams)]
 }
 
 const missingRelease = (

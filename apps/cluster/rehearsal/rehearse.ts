@@ -23,19 +23,32 @@ export interface RehearseOptions {
 
 const SELF = 'rehearsal'
 
+/** Another play on the cluster of a scenario than its steps. */
+export interface StoryPlan {
+  /** Installs the cluster; a sentence where that fails. */
+  install(cluster: RehearsedCluster): Promise<string | null>
+  /**
+   * @param tell prints a line
+   * @returns a sentence for each failure
+   */
+  play(cluster: RehearsedCluster, tell: (notice: ActorNotice) => void): Promise<readonly string[]>
+}
+
 /**
  * Plays a scenario from the installation of its cluster to its last step.
  *
+ * @param plan in place of the scenario's installation and steps
  * @returns the last line, with a sentence for each expectation that failed
  * @throws UserError `behaviour-unknown` (usage); `scenario-file` (usage) for an image that cannot be used
  */
-export const rehearse = (scenario: Scenario, options: RehearseOptions): Promise<StoryEnd> =>
-  new StoryRun(scenario, options).play()
+export const rehearse = (scenario: Scenario, options: RehearseOptions, plan?: StoryPlan): Promise<StoryEnd> =>
+  new StoryRun(scenario, options, plan).play()
 
 /** One run of a scenario: prints its lines, and remembers what has failed. */
 class StoryRun {
   readonly #scenario: Scenario
   readonly #options: RehearseOptions
+  readonly #plan: StoryPlan | undefined
   readonly #as: ClusterEra
   readonly #failures: string[] = []
   #checks = 0
@@ -44,9 +57,10 @@ class StoryRun {
   /** Lab time of the first line that has a time; NaN before. */
   #began = NaN
 
-  constructor(scenario: Scenario, options: RehearseOptions) {
+  constructor(scenario: Scenario, options: RehearseOptions, plan: StoryPlan | undefined) {
     this.#scenario = scenario
     this.#options = options
+    this.#plan = plan
     this.#as = options.as ?? scenario.as ?? 'today'
   }
 
@@ -58,8 +72,11 @@ class StoryRun {
     try {
       const onNotice = (notice: ActorNotice): void => this.#tellNotice(notice)
       this.#cluster = await RehearsedCluster.open(this.#scenario, { ...this.#options, as, onNotice })
-      await this.#install(this.#cluster)
-      await this.#playSteps(this.#cluster)
+      if (this.#plan) await this.#playPlan(this.#plan, this.#cluster)
+      else {
+        await this.#install(this.#cluster)
+        await this.#playSteps(this.#cluster)
+      }
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof UserError && error.kind === 'usage' && !this.#cluster) throw error
@@ -70,11 +87,22 @@ class StoryRun {
     return this.#tellEnd()
   }
 
+  async #playPlan(plan: StoryPlan, cluster: RehearsedCluster): Promise<void> {
+    this.#tellInstallation()
+    const failure = await plan.install(cluster)
+    if (failure !== null) this.#failures.push(`the cluster cannot be installed: ${failure}`)
+    else this.#failures.push(...(await plan.play(cluster, (notice) => this.#tellNotice(notice))))
+  }
+
   async #install(cluster: RehearsedCluster): Promise<void> {
+    this.#tellInstallation()
+    await installCluster(cluster)
+  }
+
+  #tellInstallation(): void {
     const { releases, cluster: wanted } = this.#scenario
     this.#tellNotice({ actor: 'administrator', does: `installs ${releases[wanted.release]!.version}` })
     for (const notice of leftOutNotices(releases)) this.#tellNotice(notice)
-    await installCluster(cluster)
   }
 
   /** Plays the steps up to the first that fails; an expectation that does not hold lets the story go on. */
@@ -111,17 +139,9 @@ class StoryRun {
     if (found !== undefined) this.#failures.push(`${expects}; but ${found}`)
   }
 
-  #tellNotice({ actor, does, because, document }: ActorNotice): void {
-    const { time, elapsed } = this.#now()
-    this.#options.onLine({
-      event: 'act',
-      scenario: this.#scenario.name,
-      actor: ACTOR_SHORT_NAMES[actor] ?? actor,
-      time,
-      elapsed,
-      does,
-      ...defined({ because, document }),
-    })
+  #tellNotice(notice: ActorNotice): void {
+    const now = this.#clockNow()
+    this.#options.onLine(actLine(this.#scenario.name, notice, { now, began: this.#began }))
   }
 
   #tellEnd(): StoryEnd {
@@ -140,12 +160,42 @@ class StoryRun {
     return end
   }
 
-  #now(): { time: string; elapsed: number } {
-    const at = this.#cluster?.clock.now() ?? 0
-    if (Number.isNaN(this.#began)) this.#began = at
-    return { time: new Date(at).toISOString(), elapsed: (at - this.#began) / 1000 }
+  #now(): StoryTime {
+    return storyTime({ now: this.#clockNow(), began: this.#began })
+  }
+
+  #clockNow(): number {
+    const now = this.#cluster?.clock.now() ?? 0
+    if (Number.isNaN(this.#began)) this.#began = now
+    return now
   }
 }
+
+interface StoryTime {
+  time: string
+  elapsed: number
+}
+
+/** Milliseconds of lab time: now, and at the first line. */
+interface StoryClock {
+  now: number
+  began: number
+}
+
+const storyTime = ({ now, began }: StoryClock): StoryTime => ({
+  time: new Date(now).toISOString(),
+  elapsed: (now - began) / 1000,
+})
+
+/** The line for an act of an actor. */
+export const actLine = (scenario: string, { actor, does, because }: ActorNotice, at: StoryClock): StoryLine => ({
+  event: 'act',
+  scenario,
+  actor: ACTOR_SHORT_NAMES[actor] ?? actor,
+  ...storyTime(at),
+  does,
+  ...defined({ because }),
+})
 
 /** Names the manifests of the user's own releases that no actor here acts on. */
 function leftOutNotices(releases: Scenario['releases']): ActorNotice[] {

@@ -4,6 +4,7 @@ import { openLiveIso } from '../../../coreos/index.js'
 import { bootNetwork, REALISTIC_MACHINES } from '../../../lab/index.js'
 import { liveVersion, type Machine } from '../../../machine/index.js'
 import {
+  defined,
   minutes,
   Scope,
   seededRandom,
@@ -19,6 +20,7 @@ import {
   type ActorNotice,
   Behaviours,
   type ClusterEra,
+  type Kube,
   type KubeClient,
   type BareMetalHost,
   openKube,
@@ -26,6 +28,7 @@ import {
 import { BAREMETAL_OPERATOR, BUILDS_IMAGES } from '../actors/cluster-baremetal-operator.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
+import { STREAM_POLICIES } from '../admission/stream-policies.js'
 import { openSite, type Site } from '../site/site.js'
 import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'
 import { managedImagePolicy } from '../actors/machine-config-operator/boot-images/managed-image-policy.js'
@@ -80,6 +83,8 @@ export class RehearsedCluster implements AsyncDisposable {
     readonly scenario: Scenario,
     readonly clock: VirtualClock,
     readonly kube: KubeClient,
+    /** All objects, of kinds that no operator here knows too. */
+    readonly objects: Kube['store'],
     readonly site: Site,
     readonly parts: ActorParts,
     private readonly releases: ReadonlyMap<string, PreparedRelease>,
@@ -98,9 +103,10 @@ export class RehearsedCluster implements AsyncDisposable {
       const clock = new VirtualClock()
       const random = seededRandom(seed)
       const behaviours = new Behaviours(ALL_BEHAVIOURS, { without, as })
-      const policies = managedImagePolicy(behaviours)
-      const { client: kube } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies })
-      const isMirrored = scenario.cluster.network === 'disconnected'
+      const policies = [...STREAM_POLICIES, managedImagePolicy(behaviours)]
+      const { client: kube, store } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies })
+      const isDisconnected = scenario.cluster.network === 'disconnected'
+      const isMirrored = isDisconnected || scenario.cluster.mirrors !== undefined
       const folder = scope.use(await temporaryFolder())
       const carried = new Map<string, string>()
       const carry = (version: string, path: string): void => void carried.set(version, path)
@@ -109,7 +115,10 @@ export class RehearsedCluster implements AsyncDisposable {
           clock,
           random,
           logger,
-          ...(isMirrored ? { reachability: 'disconnected', mirrors: mirrorsFor(scenario) } : {}),
+          ...defined({
+            reachability: isDisconnected ? ('disconnected' as const) : undefined,
+            mirrors: isMirrored ? (scenario.cluster.mirrors ?? mirrorsFor(scenario)) : undefined,
+          }),
           stage: {
             machinePace: REALISTIC_MACHINES,
             pullRate: PULL_RATE,
@@ -133,7 +142,7 @@ export class RehearsedCluster implements AsyncDisposable {
           onNotice(notice)
         },
       }
-      const opened = new RehearsedCluster(scenario, clock, kube, site, parts, releases, scope, signal)
+      const opened = new RehearsedCluster(scenario, clock, kube, store, site, parts, releases, scope, signal)
       cluster.current = opened
       await runOperators(site, parts, opened.release(scenario.cluster.release).made.image, scope)
       return opened

@@ -1,7 +1,7 @@
 import { hours, seconds } from '../../../base/runtime/index.js'
 import { apiVersionOf } from '../../../base/kubernetes/index.js'
 import { connectHosts, providerSpec, ROLE_LABEL } from './installation.js'
-import type { Acted } from './acts.js'
+import type { Acted } from './acted.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'
 import type { HostGroup } from './scenario.js'
 

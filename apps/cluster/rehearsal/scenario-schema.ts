@@ -9,6 +9,8 @@ const DURATION_SCHEMA = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?[smhd]$' 
 const WAITED_FOR = {
   enum: ['time', 'upgrade', 'metal3', 'spares', 'installations', 'nodes', 'pools', 'reboots'],
 } as const
+/** Value of a label, which names of streams are. */
+const STREAM_NAME = { type: 'string', pattern: '^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$' } as const
 const POOL = { enum: ['workers', 'control plane'] } as const
 const GROUP = { enum: ['spares', 'workers', 'control plane', 'nodes', 'bootstrap'] } as const
 
@@ -23,9 +25,19 @@ const keyed = (key: string, value: object, more: Record<string, object> = {}, re
   scenarioObjectSchema({ [key]: value, ...more }, [key, ...required])
 const groupProperties = { of: GROUP, index: INDEX_SCHEMA }
 
+const OBJECT_WAIT = scenarioObjectSchema(
+  {
+    for: SCENARIO_TEXT_SCHEMA,
+    kind: SCENARIO_TEXT_SCHEMA,
+    name: SCENARIO_TEXT_SCHEMA,
+    namespace: SCENARIO_TEXT_SCHEMA,
+  },
+  ['for', 'kind', 'name'],
+)
+
 const EXPECTATIONS: Readonly<Record<string, object>> = {
-  deployImage: keyed('deployImage', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
-  runs: keyed('runs', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  deployImage: keyed('deployImage', SCENARIO_TEXT_SCHEMA, { ...groupProperties, stream: STREAM_NAME }, ['of']),
+  runs: keyed('runs', SCENARIO_TEXT_SCHEMA, { ...groupProperties, stream: STREAM_NAME }, ['of']),
   installedFrom: keyed('installedFrom', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   method: keyed('method', { enum: ['coreos', 'qcow2'] }, groupProperties, ['of']),
   state: keyed('state', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
@@ -48,6 +60,8 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
     'since',
   ]),
   skew: keyed('skew', { type: 'array', items: SCENARIO_TEXT_SCHEMA }),
+  poolStream: keyed('poolStream', SCENARIO_TEXT_SCHEMA, { of: POOL }, ['of']),
+  unrendered: keyed('unrendered', POOL, { because: SCENARIO_TEXT_SCHEMA }),
   skewMode: keyed('skewMode', { enum: ['Automatic', 'Manual', 'None'] }, { version: VERSION_SCHEMA }),
   upgradeable: keyed('upgradeable', { type: 'boolean' }, { because: SCENARIO_TEXT_SCHEMA }),
   operator: keyed(
@@ -60,6 +74,12 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
   degraded: keyed('degraded', GROUP, { because: SCENARIO_TEXT_SCHEMA }),
   agent: keyed('agent', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   error: keyed('error', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
+  event: keyed(
+    'event',
+    SCENARIO_TEXT_SCHEMA,
+    { of: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9.]*/[^/ ]+$' }, because: SCENARIO_TEXT_SCHEMA },
+    ['of'],
+  ),
   ironic: keyed('ironic', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   network: keyed('network', { const: 'own' }, groupProperties, ['of']),
   away: keyed('away', COUNT, { of: GROUP }, ['of']),
@@ -71,7 +91,7 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
 const SCENARIO_STEPS: Readonly<Record<string, object>> = {
   upgrade: keyed('upgrade', SCENARIO_TEXT_SCHEMA, { force: { type: 'boolean' }, image: SCENARIO_TEXT_SCHEMA }),
   wait: {
-    ...keyed('wait', WAITED_FOR, { within: DURATION_SCHEMA }),
+    ...keyed('wait', { if: { type: 'object' }, then: OBJECT_WAIT, else: WAITED_FOR }, { within: DURATION_SCHEMA }),
     if: { properties: { wait: { const: 'time' } } },
     then: { required: ['within'] },
   },
@@ -82,6 +102,7 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
     password: { const: 'wrong' },
     boots: { const: 'network' },
     network: { const: 'missing' },
+    stream: STREAM_NAME,
   }),
   inspect: keyed('inspect', GROUP),
   reprovision: keyed('reprovision', GROUP),
@@ -95,17 +116,24 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
   ]),
   password: keyed('password', { const: 'right' }, { of: GROUP }, ['of']),
   network: keyed('network', { const: 'own' }, { of: GROUP }, ['of']),
+  hostStream: keyed('hostStream', STREAM_NAME, groupProperties, ['of']),
+  poolStream: keyed('poolStream', STREAM_NAME, { of: POOL }, ['of']),
+  defaultStream: keyed('defaultStream', STREAM_NAME),
+  runtime: keyed('runtime', { enum: ['runc', 'crun'] }, { of: POOL }, ['of']),
   pause: keyed('pause', POOL),
   resume: keyed('resume', POOL),
   askIronic: keyed('askIronic', { enum: ['clean'] }, { of: GROUP }, ['of']),
   failPulls: keyed('failPulls', COUNT, { of: SCENARIO_TEXT_SCHEMA }, ['of']),
   fill: keyed('fill', { const: '/boot' }, { of: GROUP }, ['of']),
+  apply: keyed('apply', SCENARIO_TEXT_SCHEMA),
+  delete: keyed('delete', SCENARIO_TEXT_SCHEMA),
   expect: keyed('expect', { type: 'object', minProperties: 1 }, { document: SCENARIO_TEXT_SCHEMA }),
 }
 
 const RELEASE_SCHEMA = scenarioObjectSchema({
   version: VERSION_SCHEMA,
   coreos: VERSION_SCHEMA,
+  streams: { type: 'object', additionalProperties: VERSION_SCHEMA, propertyNames: { enum: ['rhel-10', 'centos-10'] } },
   base: VERSION_SCHEMA,
   agent: SCENARIO_TEXT_SCHEMA,
   installerStream: VERSION_SCHEMA,
@@ -133,6 +161,7 @@ export const SCENARIO_SCHEMA = scenarioObjectSchema(
         controlPlane: COUNT,
         workers: COUNT,
         spares: COUNT,
+        hostStream: STREAM_NAME,
         pinned: { type: 'boolean' },
         bootIsoSource: { enum: ['local', 'http'] },
       },

@@ -1,5 +1,7 @@
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
+import type { RepositoryMirrors } from '../site/container-registry.js'
 import type { OwnRelease } from './own-releases.js'
+import type { ScenarioManifests } from './scenario-manifests.js'
 
 /** A rehearsal of an upgrade as data: the built-in ones and those of users have this form (`docs/rehearse.md`). */
 export interface Scenario {
@@ -14,6 +16,8 @@ export interface Scenario {
   releases: Readonly<Record<string, ScenarioRelease>>
   cluster: ScenarioCluster
   steps: readonly ScenarioStep[]
+  /** Objects of the files that steps apply or delete. */
+  manifests?: ScenarioManifests
 }
 
 /** A scenario as a file has it: a release may be named by its image, which has the rest. */
@@ -33,6 +37,8 @@ export interface ScenarioRelease {
   version: string
   /** Version of the live images and of the node image: `414.92.202310170514-0`. Default: that of {@link iso}. */
   coreos?: string
+  /** Further streams of CoreOS with their versions, beside that of {@link coreos}, which is `rhel-9`: `rhel-10`. */
+  streams?: Readonly<Record<string, string>>
   /** Version of the disk images, where they are of a base without the cluster's programs: `9.2.20220510.1`. */
   base?: string
   /** `fcos` for OKD. Default `rhcos`. */
@@ -64,11 +70,15 @@ interface ScenarioCluster {
   release: string
   /** `disconnected` reaches its mirror registry alone. Default `connected`. */
   network?: 'connected' | 'disconnected'
+  /** Mirrors of the user's own cluster. Default: those of the rehearsal where the network is disconnected. */
+  mirrors?: readonly RepositoryMirrors[]
   /** Nodes that run from the beginning. Default 0. */
   controlPlane?: number
   workers?: number
   /** Hosts that are registered and not provisioned. Default 0. */
   spares?: number
+  /** Stream that all hosts are labelled with, and whose hosts alone machine sets claim, as the installer has it. */
+  hostStream?: string
   /**
    * True if the machine sets keep their boot image in upgrades: by an annotation as the documents have it; as of today by
    * naming an image.
@@ -88,7 +98,10 @@ export type ScenarioStep =
    */
   | { upgrade: string; force?: boolean; image?: string }
   /** Waits in lab time. */
-  | { wait: WaitedFor; within?: string }
+  | { wait: WaitedFor | ObjectWait; within?: string }
+  /** The administrator applies the objects of a file, or deletes them. */
+  | { apply: string }
+  | { delete: string }
   /** The administrator changes the number of workers; `as` measures from the request to running nodes. */
   | { scale: number; as?: string }
   /** Powers spare hosts on or off. */
@@ -112,6 +125,13 @@ export type ScenarioStep =
   | { password: 'right'; of: HostGroup }
   /** The administrator gives each host network settings of its own, or others. */
   | { network: 'own'; of: HostGroup }
+  /** The administrator labels hosts with a stream of CoreOS: `rhel-10`. */
+  | { hostStream: string; of: HostGroup; index?: number }
+  /** The administrator chooses the stream that a pool's nodes run, or that of pools without one. */
+  | { poolStream: string; of: Pool }
+  | { defaultStream: string }
+  /** The administrator names the program with which the nodes of a pool start containers. */
+  | { runtime: 'runc' | 'crun'; of: Pool }
   /** The administrator keeps the nodes of a pool from updates, or no longer does. */
   | { pause: Pool }
   | { resume: Pool }
@@ -124,6 +144,17 @@ export type ScenarioStep =
   /** `document` is the number of the design document whose behaviour, which today's operators lack, it shows. */
   | { expect: Expectation; document?: string }
 
+/** A wait for an object, as `kubectl wait` has it. */
+export interface ObjectWait {
+  /** `delete`, `create`, `condition=TYPE[=STATUS]`, `jsonpath={.PATH}[=VALUE]`. */
+  for: string
+  /** `BareMetalHost`, `baremetalhosts`, `bmh`. */
+  kind: string
+  name: string
+  /** Default: `openshift-machine-api`. */
+  namespace?: string
+}
+
 /** Connects new computers, and registers them as hosts. */
 export interface NewHosts {
   connect: number
@@ -135,6 +166,8 @@ export interface NewHosts {
   boots?: 'network'
   /** `missing` names network settings that are not written yet. */
   network?: 'missing'
+  /** Stream that they are labelled with. */
+  stream?: string
 }
 
 export type Pool = 'workers' | 'control plane'
@@ -144,9 +177,9 @@ export type WaitedFor = 'time' | 'upgrade' | 'metal3' | 'spares' | 'installation
 
 export type Expectation =
   /** The deploy image that hosts which are not provisioned run now, or boot next. */
-  | { deployImage: string; of: HostGroup; index?: number }
+  | { deployImage: string; of: HostGroup; index?: number; stream?: string }
   /** The system that nodes run, and the image that they were installed from. */
-  | { runs: string; of: HostGroup; index?: number }
+  | { runs: string; of: HostGroup; index?: number; stream?: string }
   | { installedFrom: string; of: HostGroup; index?: number }
   | { method: 'coreos' | 'qcow2'; of: HostGroup; index?: number }
   | { state: string; of: HostGroup; index?: number }
@@ -169,9 +202,15 @@ export type Expectation =
   /** The Deployments of metal3 that were rolled out since the last upgrade was asked for, in this order. */
   | { rollOuts: readonly string[] }
   | { degraded: HostGroup; because?: string }
+  /** The stream that all nodes of a pool run by its status; `none` while it names none. */
+  | { poolStream: string; of: Pool }
+  /** The configuration of a pool is not rendered. */
+  | { unrendered: Pool; because?: string }
   | { agent: string; of: HostGroup; index?: number }
   /** The error that hosts show. */
   | { error: string; of: HostGroup; index?: number }
+  /** An event about an object, `KIND/NAME`, with a reason and a message that contains a text. */
+  | { event: string; of: string; because?: string }
   /** The state of nodes by Ironic's account: `active`. */
   | { ironic: string; of: HostGroup; index?: number }
   /** Deploy images that hosts run have the network settings of their hosts. */

@@ -2,6 +2,7 @@ import type { BootEntryPoint } from '../../../machine/index.js'
 import { Calls, Unexpected } from '../../../baremetal-operator/index.js'
 import type { ApiNode } from '../../../base/wire/index.js'
 import { KubeRefusal } from '../../../base/kubernetes/index.js'
+import { POOL_NAMES } from './os-stream-acts.js'
 import { BMC_PASSWORD, INSTALLED_BY_THE_RELEASE, networkSecretOf, PROVISIONING } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { HostGroup, Pool } from './scenario.js'
@@ -70,7 +71,11 @@ export async function clearBootImages(cluster: RehearsedCluster): Promise<void> 
 export async function askToManage(mode: 'All' | 'None', { kube, parts }: RehearsedCluster): Promise<void> {
   const managers = [{ resource: 'machinesets', apiGroup: 'machine.openshift.io', selection: { mode } }]
   try {
-    await kube.patch('MachineConfiguration', { name: 'cluster' }, { spec: { managedBootImages: { machineManagers: managers } } })
+    await kube.patch(
+      'MachineConfiguration',
+      { name: 'cluster' },
+      { spec: { managedBootImages: { machineManagers: managers } } },
+    )
   } catch (error) {
     if (!(error instanceof KubeRefusal)) throw error
     parts.announce({ actor: API_SERVER, does: 'refuses managed boot images', because: error.message })
@@ -80,8 +85,7 @@ export async function askToManage(mode: 'All' | 'None', { kube, parts }: Rehears
 const API_SERVER = 'kube-apiserver'
 
 export async function setPaused(of: Pool, paused: boolean, { kube }: RehearsedCluster): Promise<void> {
-  const name = of === 'workers' ? 'worker' : 'master'
-  await kube.patch('MachineConfigPool', { name }, { spec: { paused } })
+  await kube.patch('MachineConfigPool', { name: POOL_NAMES[of] }, { spec: { paused } })
 }
 
 /** Asks Ironic to erase the partition tables of hosts: it refuses hosts that are in use. */

@@ -1,6 +1,7 @@
 import { hours, seconds } from '../../../base/runtime/index.js'
 import { conditionOf } from '../../../base/kubernetes/index.js'
-import { CURRENT_CONFIG, nodeRoleLabel, STATE } from '../actors/machine-config-operator/machine-config-names.js'
+import { CURRENT_CONFIG, STATE } from '../actors/machine-config-operator/machine-config-names.js'
+import { primaryPool } from '../actors/machine-config-operator/primary-pool.js'
 import { isRolledOut } from '../site/pods.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { WaitedFor } from './scenario.js'
@@ -120,7 +121,7 @@ const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise
 async function nodeBehind({ kube }: RehearsedCluster): Promise<string | null> {
   const { items: pools } = await kube.list('MachineConfigPool')
   for (const { metadata } of (await kube.list('Node')).items) {
-    const pool = pools.find(({ metadata: { name } }) => metadata.labels?.[nodeRoleLabel(name)] !== undefined)
+    const pool = primaryPool(pools, metadata.labels ?? {})
     const wanted = pool?.spec.configuration?.name
     const { [CURRENT_CONFIG]: current, [STATE]: state } = metadata.annotations ?? {}
     if (state === 'Degraded') continue

@@ -70,3 +70,26 @@ test('registries.conf names source and mirrors, as the image of a host has it', 
 `)
   expect(registry('connected', []).registry.registriesConf).toBeUndefined()
 })
+
+test('mirror sets of a cluster: by digest or by tag, the longest source, and a source that is never asked', () => {
+  const network = new SiteNetwork({ clock: new VirtualClock(), reachability: 'connected', mirrors: [] })
+  const registry = new SiteRegistry(network, [
+    { source: 'quay.io/ocp', mirrors: ['one.lab/ocp'], pulls: 'digest', isSourceAsked: false },
+    { source: 'quay.io/ocp', mirrors: ['two.lab/ocp'], pulls: 'tag' },
+    { source: 'quay.io/ocp/deep', mirrors: ['deep.lab/x'] },
+  ])
+  for (const image of [
+    'one.lab/ocp/a@sha256:1',
+    'two.lab/ocp/a:4.22',
+    'deep.lab/x/a@sha256:2',
+    'quay.io/ocp/b@sha256:3',
+  ])
+    registry.publish(image)
+  expect(registry.locate('quay.io/ocp/a@sha256:1')).toBe('one.lab/ocp/a@sha256:1')
+  expect(registry.locate('quay.io/ocp/a:4.22')).toBe('two.lab/ocp/a:4.22')
+  expect(registry.locate('quay.io/ocp/deep/a@sha256:2')).toBe('deep.lab/x/a@sha256:2')
+  expect(() => registry.locate('quay.io/ocp/b@sha256:3')).toThrow('one.lab/ocp/b: manifest unknown')
+  expect(registry.registriesConf).toContain(
+    '[[registry]]\n  location = "quay.io/ocp"\n  blocked = true\n\n  [[registry.mirror]]\n    location = "one.lab/ocp"\n    pull-from-mirror = "digest-only"\n',
+  )
+})

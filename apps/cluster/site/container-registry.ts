@@ -1,24 +1,33 @@
+import { mergeMirrorRules, mirrorCandidates, referenceText, type MirrorRule } from '../../../base/registry/index.js'
+import { defined } from '../../../base/runtime/index.js'
 import { PullFailure } from '../../../machine/index.js'
 import type { SiteNetwork } from './site-network.js'
 import { payloadDigest, type PodImage, type ContainerPuller } from './site-releases.js'
 
-/** Repositories that are pulled from elsewhere, as an ImageContentSourcePolicy lists them. */
+/**
+ * Repositories that are pulled from elsewhere, as an ImageContentSourcePolicy, an ImageDigestMirrorSet or an
+ * ImageTagMirrorSet lists them.
+ */
 export interface RepositoryMirrors {
   /** `quay.io/openshift-release-dev/ocp-release`, or what such names begin with. */
   source: string
   mirrors: readonly string[]
+  /** Names for which the mirrors are asked. Default: all. */
+  pulls?: 'digest' | 'tag'
+  /** False for `NeverContactSource`. Default: true. */
+  isSourceAsked?: boolean
 }
 
 /** The container registries that a site knows: those of the Internet, and its mirrors. */
 export class SiteRegistry implements ContainerPuller {
   readonly #network: SiteNetwork
-  readonly #mirrors: readonly RepositoryMirrors[]
+  readonly #mirrors: readonly MirrorRule[]
   readonly #images = new Map<string, PodImage>()
   readonly #pulled: string[] = []
 
   constructor(network: SiteNetwork, mirrors: readonly RepositoryMirrors[]) {
     this.#network = network
-    this.#mirrors = mirrors
+    this.#mirrors = mergeMirrorRules(mirrors.map(mirrorRuleOf))
   }
 
   /** Pullspecs of what was pulled, by the names under which it was found, in order. */
@@ -56,7 +65,7 @@ export class SiteRegistry implements ContainerPuller {
       else if (this.#images.has(place)) return place
       else failure = new PullFailure(`reading manifest ${digest ?? ''} in ${repository}: manifest unknown`)
     }
-    throw failure!
+    throw failure ?? new PullFailure(`registry ${pullspec.split('/')[0]} is blocked in registries.conf`)
   }
 
   /**
@@ -80,28 +89,49 @@ export class SiteRegistry implements ContainerPuller {
     return image
   }
 
-  /** The mirrors as a host's /etc/containers/registries.conf names them; undefined without any. */
+  /**
+   * The mirrors as a host's /etc/containers/registries.conf names them; undefined without any. A source that is not to be
+   * asked is blocked, as machine-config-operator writes it (openshift/runtime-utils pkg/registries).
+   */
   get registriesConf(): string | undefined {
     if (this.#mirrors.length === 0) return undefined
-    const text = (value: string): string => JSON.stringify(value)
-    return this.#mirrors
-      .map(({ source, mirrors }) => {
-        const places = mirrors.map((mirror) => `\n  [[registry.mirror]]\n    location = ${text(mirror)}\n`)
-        return `[[registry]]\n  location = ${text(source)}\n  mirror-by-digest-only = true\n${places.join('')}`
-      })
-      .join('\n')
+    return this.#mirrors.map(registryTable).join('\n')
   }
 
   /** Where an image is looked for, in this order. */
   #placesOf(pullspec: string): string[] {
-    return [...this.#mirrorsOf(pullspec), pullspec]
+    return mirrorCandidates(siteReference(pullspec), this.#mirrors).places.map(referenceText)
   }
 
   #mirrorsOf(pullspec: string): string[] {
-    const found = this.#mirrors.find(
-      ({ source }) =>
-        pullspec === source || (/^[/@:]/.test(pullspec.slice(source.length)) && pullspec.startsWith(source)),
-    )
-    return found ? found.mirrors.map((mirror) => mirror + pullspec.slice(found.source.length)) : []
+    return this.#placesOf(pullspec).filter((place) => place !== pullspec)
   }
+}
+
+/** The parts of a pullspec; digests of a site may be shorter than real ones. */
+function siteReference(pullspec: string): Parameters<typeof mirrorCandidates>[0] {
+  const [, name = pullspec, tag, digest] = /^([^@]*?)(?::([^:/@]+))?(?:@(.*))?$/.exec(pullspec) ?? []
+  const [registry = '', ...path] = name.split('/')
+  return { registry, repository: path.join('/'), ...defined({ tag, digest }) }
+}
+
+/** A rule for registries that are really asked. */
+export const mirrorRuleOf = ({ source, mirrors, pulls, isSourceAsked = true }: RepositoryMirrors): MirrorRule => ({
+  source,
+  mirrors: mirrors.map((place) => ({ place, pulls: pulls ?? ('all' as const) })),
+  isSourceAsked,
+  isBlocked: false,
+})
+
+function registryTable({ source, mirrors, isSourceAsked }: MirrorRule): string {
+  const text = (value: string): string => JSON.stringify(value)
+  const isPlain = mirrors.every(({ pulls }) => pulls === 'all')
+  const places = mirrors.map(({ place, pulls }) => {
+    const from = pulls === 'all' ? '' : `    pull-from-mirror = ${text(`${pulls}-only`)}\n`
+    return `\n  [[registry.mirror]]\n    location = ${text(place)}\n${from}`
+  })
+  const head = `[[registry]]\n  location = ${text(source)}\n`
+  const byDigest = isPlain ? '  mirror-by-digest-only = true\n' : ''
+  const blocked = isSourceAsked ? '' : '  blocked = true\n'
+  return `${head}${byDigest}${blocked}${places.join('')}`
 }

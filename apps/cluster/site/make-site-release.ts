@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { defined, withClockHeld, type Clock } from '../../../base/runtime/index.js'
 import type { ReleaseManifest, ManifestObject, ReleasePayload } from './site-releases.js'
 import { payloadDigest } from './site-releases.js'
+import type { OsStream } from '../actors/machine-config-operator/streams/os-streams.js'
+import { streamLabels } from '../actors/machine-config-operator/streams/discover-streams.js'
 import type { SiteRegistry } from './container-registry.js'
 
 /** Operators whose manifests a release may bring, by the names of their ClusterOperators. */
@@ -19,8 +21,12 @@ export interface NewRelease {
   deployImage?: 'coreos' | 'old-ramdisk'
   /** Pullspec of the node image, by digest. */
   nodeImage?: string
+  /** Operating systems by streams, where the release brings several; {@link nodeImage} is one of them. */
+  osStreams?: readonly OsStream[]
   /** Stream metadata of the boot images, as JSON. */
   bootImages?: string
+  /** The same by the names of {@link osStreams}. */
+  bootImagesByStream?: Readonly<Record<string, object>>
   /** bootimage.json of machine-os-content, as JSON. */
   bootimage?: string
   /** Container of the agent; by default one of this release. */
@@ -45,7 +51,7 @@ const MACHINE_CONFIG = 'openshift-machine-config-operator'
 
 /** Makes a release, and publishes all of its images. The same release made twice is one image. */
 export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, clock: Clock): Promise<SiteRelease> {
-  const { version, operators, machineOs, nodeImage, bootImages, deployImage = 'coreos' } = wanted
+  const { version, operators, machineOs, nodeImage, bootImages, deployImage = 'coreos', osStreams = [] } = wanted
   const component = (name: string, contents = version): string =>
     `${COMPONENTS}@sha256:${sha256Hex(`${name} ${contents}`)}`
   const components = {
@@ -63,17 +69,22 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
   const own: ReleaseManifest[] = [
     ...(operators.includes('machine-api') ? machineApi(version) : []),
     ...(operators.includes('baremetal') ? baremetal(version, components) : []),
-    ...(bootImages === undefined ? [] : bootImagesOf(version, bootImages)),
-    ...(operators.includes('machine-config') ? machineConfig(version, nodeImage) : []),
+    ...(bootImages === undefined ? [] : bootImagesOf(version, bootImages, wanted.bootImagesByStream)),
+    ...(operators.includes('machine-config') ? machineConfig(version, nodeImage, osStreams) : []),
   ]
   const manifests = [
     ...own,
     ...(wanted.manifests ?? []).filter((one) => !own.some((other) => isSameManifest(one, other))),
   ]
+  const systems = osStreams.flatMap((stream) => systemImages(stream))
   const payload: ReleasePayload = {
     version,
     manifests,
-    ...defined({ bootimage: wanted.bootimage }),
+    ...defined({
+      bootimage: wanted.bootimage,
+      imageReferences:
+        systems.length === 0 ? undefined : systems.map(({ tag, image: named }) => ({ tag, image: named })),
+    }),
   }
   const image = `${REPOSITORY}@${payloadDigest(payload)}`
   registry.publish(image, { payload })
@@ -83,7 +94,24 @@ export async function makeRelease(registry: SiteRegistry, wanted: NewRelease, cl
       ...defined({ folder: name === 'machineOSImages' ? machineOs : undefined }),
     })
   if (nodeImage !== undefined) registry.publish(nodeImage)
+  for (const { image: pullspec, labels } of systems) registry.publish(pullspec, { labels })
   return { version, image, components }
+}
+
+/** Tags of the two images of a stream in a release: `rhel-coreos`, `rhel-coreos-10-extensions`. */
+export function systemTags(stream: string): { system: string; extensions: string } {
+  const system = stream === 'rhel-9' ? 'rhel-coreos' : `rhel-coreos-${stream.replace(/^[a-z]+-/, '')}`
+  return { system, extensions: `${system}-extensions` }
+}
+
+/** The two images of a stream, by their tags. */
+function systemImages({ name, osImage, osExtensionsImage }: OsStream) {
+  const tags = systemTags(name)
+  const { system, extensions } = streamLabels(name)
+  return [
+    { tag: tags.system, image: osImage, labels: system },
+    { tag: tags.extensions, image: osExtensionsImage, labels: extensions },
+  ]
 }
 
 /** True if two manifests are one file, or bring one object. */
@@ -163,20 +191,31 @@ const baremetal = (version: string, images: Readonly<Record<string, string>>): R
   },
 ]
 
-const bootImagesOf = (version: string, stream: string): ReleaseManifest[] => [
+const bootImagesOf = (
+  version: string,
+  stream: string,
+  streams: Readonly<Record<string, object>> | undefined,
+): ReleaseManifest[] => [
   {
     name: '0000_50_installer_coreos-bootimages.yaml',
-    object: configMap(MACHINE_CONFIG, 'coreos-bootimages', { releaseVersion: version, stream }),
+    object: configMap(MACHINE_CONFIG, 'coreos-bootimages', {
+      releaseVersion: version,
+      stream,
+      ...defined({ streams: streams && JSON.stringify(streams) }),
+    }),
   },
 ]
 
-const machineConfig = (version: string, nodeImage = ''): ReleaseManifest[] => [
+const machineConfig = (version: string, nodeImage = '', osStreams: readonly OsStream[] = []): ReleaseManifest[] => [
   {
     name: '0000_80_machine-config_05_osimageurl.yaml',
     object: configMap(MACHINE_CONFIG, 'machine-config-osimageurl', {
       releaseVersion: version,
       baseOSContainerImage: nodeImage,
       osImageURL: '',
+      ...defined({
+        baseOSExtensionsContainerImage: osStreams.find(({ osImage }) => osImage === nodeImage)?.osExtensionsImage,
+      }),
     }),
   },
   {

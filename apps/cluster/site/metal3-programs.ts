@@ -1,10 +1,11 @@
-import { copyIso } from '../../../coreos/index.js'
+import { copyMetal } from '../../../coreos/index.js'
 import { defined, withClockHeld } from '../../../base/runtime/index.js'
 import { bootNetwork } from '../../../lab/index.js'
 import { PullFailure } from '../../../machine/index.js'
 import type { ActorParts, PodContainer } from '../../../base/kubernetes/index.js'
 import { runBareMetalOperator } from '../../../baremetal-operator/index.js'
 import { BOOT_ISO_SOURCE, BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
+import { HOST_ARCHITECTURE } from '../actors/image-customization-controller/base-images.js'
 import { runImageCustomizationController } from '../actors/image-customization-controller/image-customization-controller.js'
 import type { PodPrograms, RunningContainer } from './pods.js'
 import type { Site } from './site.js'
@@ -25,8 +26,9 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
     init: {
       [CONTAINERS.machineOs]: async ({ image, contents }) => {
         if (contents.folder === undefined) throw new PullFailure(`${image} contains no live images`)
-        const copying = { source: contents.folder, destination: site.shared, clock: site.clock }
-        await withClockHeld(site.clock, 'copying the live images', () => copyIso(copying))
+        const { clock, shared: destination } = site
+        const copying = { source: contents.folder, destination, architecture: HOST_ARCHITECTURE, clock }
+        await withClockHeld(clock, 'copying the live images', () => copyMetal(copying))
       },
     },
     main: {

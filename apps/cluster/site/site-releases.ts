@@ -14,6 +14,8 @@ export interface ReleaseManifest {
 export interface ReleasePayload {
   version: string
   manifests: readonly ReleaseManifest[]
+  /** Tags of image-references with the images of operating systems; other tags are left out. */
+  imageReferences?: readonly { tag: string; image: string }[]
   /** bootimage.json of machine-os-content: coreos-assembler's meta.json of the build. */
   bootimage?: string
 }
@@ -24,6 +26,8 @@ export interface PodImage {
   payload?: ReleasePayload
   /** Only in machine-os-images: the folder on this host with its ISOs, their digests and the stream metadata. */
   folder?: string
+  /** Labels of the image. */
+  labels?: Readonly<Record<string, string>>
   /** Release that it was made for; an image that several releases have is of the last. */
   release?: string
   /** Time that its pull takes; default: that of any image. */

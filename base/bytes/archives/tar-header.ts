@@ -8,6 +8,10 @@ export interface TarHeader {
   /** Bytes of the content that follows. */
   size: number
   linkTarget: string
+  /** Permission bits. */
+  mode: number
+  uid: number
+  gid: number
 }
 
 export const TAR_BLOCK_BYTES = 512
@@ -31,6 +35,10 @@ export function tarHeader(block: Buffer): TarHeader {
     type,
     size: readTarSize(block),
     linkTarget: textAt(block, 157, 100),
+    // GNU tar writes numbers that are too large for octal digits in binary; such owners become root.
+    mode: (octalAt(block, 100, 8) ?? 0) & 0o7777,
+    uid: octalAt(block, 108, 8) ?? 0,
+    gid: octalAt(block, 116, 8) ?? 0,
   }
 }
 

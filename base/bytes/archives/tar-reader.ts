@@ -14,6 +14,10 @@ export interface TarEntry {
   readonly size: number
   /** Target of a link as the archive has it; empty for other entries. */
   readonly linkTarget: string
+  /** Permission bits, setuid, setgid and sticky included. */
+  readonly mode: number
+  readonly uid: number
+  readonly gid: number
   /** @throws FormatError when the archive ends early */
   content(): AsyncGenerator<Uint8Array, void, undefined>
 }
@@ -118,7 +122,7 @@ const sparse = (): FormatError => new FormatError('a tar archive has a sparse fi
 
 const decodeTarText = (bytes: Buffer): string => bytes.toString('utf8').replace(/\0[^]*$/, '')
 
-function readTarEntry({ name, type, size, linkTarget }: TarHeader): Omit<TarEntry, 'content'> {
+function readTarEntry({ name, type, size, linkTarget, mode, uid, gid }: TarHeader): Omit<TarEntry, 'content'> {
   if (type === 'S') throw sparse()
   // V7 has no type for directories.
   const kind = type === '0' && name.endsWith('/') ? 'directory' : (TAR_KINDS[type] ?? 'other')
@@ -128,6 +132,9 @@ function readTarEntry({ name, type, size, linkTarget }: TarHeader): Omit<TarEntr
     kind,
     size: WITHOUT_CONTENT.includes(type) ? 0 : size,
     linkTarget: isLink ? linkTarget : '',
+    mode,
+    uid,
+    gid,
   }
 }
 

@@ -2,6 +2,7 @@ import type { SchemaCompilerOptions } from '../../schemas/index.js'
 import { isMembers } from '../kube-json.js'
 import baremetalOperator from './baremetal-operator-02aa505.json' with { type: 'json' }
 import { goPattern } from './go-pattern.js'
+import ironicOperator from './ironic-standalone-operator-c75aa29.json' with { type: 'json' }
 import openshift from './openshift-2a3d739.json' with { type: 'json' }
 
 /** A schema of a CustomResourceDefinition: JSONSchemaProps of apiextensions-apiserver, as far as it is read here. */
@@ -68,15 +69,18 @@ export interface CrdKind {
   schema: CrdSchema
 }
 
-type CrdKindName = keyof typeof baremetalOperator.kinds
+type CrdKindName = keyof typeof baremetalOperator.kinds | keyof typeof ironicOperator.kinds
 
 /**
- * The original design's `image.format: coreos` and `image.diskFormat`, which are in no release: hosts that are written so
- * are taken too, and have such an image in their status.
+ * Fields of designs that are in no release: hosts that are written so are taken too. `image.format: coreos` and
+ * `image.diskFormat` of the original design, which a host has in its status too; `preprovisioningExtraKernelParams` of
+ * metal3-docs design/baremetal-operator/node-specific-kernel-args.md, which is pull request 2576 of baremetal-operator.
  */
-function withDesignedImage(kinds: Record<CrdKindName, CrdKind>): Record<CrdKindName, CrdKind> {
+function withDesignedFields(kinds: Record<CrdKindName, CrdKind>): Record<CrdKindName, CrdKind> {
   const designed = structuredClone(kinds)
-  allowDesignedImage(designed.BareMetalHost.schema)
+  const { schema } = designed.BareMetalHost
+  allowDesignedImage(schema)
+  schema.properties!['spec']!.properties!['preprovisioningExtraKernelParams'] = { type: 'string' }
   return designed
 }
 
@@ -89,10 +93,10 @@ function allowDesignedImage({ properties = {} }: CrdSchema): void {
   for (const each of Object.values(properties)) allowDesignedImage(each)
 }
 
-/** The kinds of metal3, by name. */
-export const METAL3_CRDS: Readonly<Record<CrdKindName, CrdKind>> = withDesignedImage(
-  baremetalOperator.kinds as Record<CrdKindName, CrdKind>,
-)
+const METAL3_KINDS = { ...baremetalOperator.kinds, ...ironicOperator.kinds } as Record<CrdKindName, CrdKind>
+
+/** The kinds of metal3, by name: of BareMetal Operator, and of the operator of standalone Ironics. */
+export const METAL3_CRDS: Readonly<Record<CrdKindName, CrdKind>> = withDesignedFields(METAL3_KINDS)
 
 /** The kinds of OpenShift (openshift/api, cluster-baremetal-operator), by name. */
 export const OPENSHIFT_CRDS = openshift.kinds as Readonly<Record<keyof typeof openshift.kinds, CrdKind>>

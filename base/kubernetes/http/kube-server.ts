@@ -19,6 +19,7 @@ import { PROTOBUF_TYPE } from './protobuf/decode-object.js'
 import { discoverApi, OPENAPI_PROTOBUF } from './discovery.js'
 import { resourceAt, segmentsOf } from './kube-paths.js'
 import { reviewedAnswer } from './reviewed-answer.js'
+import { proxiedPage, type ServicePages } from './service-proxy.js'
 
 export interface KubeServerOptions {
   store: ObjectStore
@@ -30,6 +31,8 @@ export interface KubeServerOptions {
   allowedHosts?: readonly string[] | undefined
   /** Bearer token that clients have to send; none by default. */
   token?: string
+  /** Pages of services that clients read through the API; none by default. */
+  pages?: ServicePages
   tls?: TlsOptions
   clock: Clock
   logger?: Logger
@@ -40,13 +43,13 @@ export interface KubeServerOptions {
  *
  * @throws UserError `port-in-use`, `address-unusable` or `tls-identity`
  */
-export function serveKube({ store, token, clock, ...options }: KubeServerOptions): Promise<HttpServer> {
+export function serveKube({ store, token, pages, clock, ...options }: KubeServerOptions): Promise<HttpServer> {
   bringObjects(store)
   return serveHttp({
     ...options,
     clock,
     asksPassword: token !== undefined,
-    dispatch: kubeDispatch(store, { clock, ...defined({ token }) }),
+    dispatch: kubeDispatch(store, { clock, ...defined({ token, pages }) }),
     bodyLimit: () => ({
       largest: MAX_KUBE_BODY_BYTES,
       refusal: `Request entity too large: limit is ${MAX_KUBE_BODY_BYTES}`,
@@ -95,7 +98,10 @@ function unknownPath([root, group = '']: readonly string[], { kinds }: ObjectSto
 }
 
 /** Answers requests to the API; every refusal is a `Status`. */
-export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: string; clock: Clock }): Dispatch {
+export function kubeDispatch(
+  store: ObjectStore,
+  { token, pages = {}, clock }: Pick<KubeServerOptions, 'token' | 'pages' | 'clock'>,
+): Dispatch {
   const webhooks = new AdmissionWebhooks(store, clock)
   const wanted = token === undefined ? undefined : `Bearer ${token}`
   const answer = (request: WireRequest): WireResponse | Promise<WireResponse> => {
@@ -103,6 +109,8 @@ export function kubeDispatch(store: ObjectStore, { token, clock }: { token?: str
       throw kubeRefusal(401, 'Unauthorized', 'Unauthorized')
     const segments = segmentsOf(request.target)
     if (!segments) throw kubeRefusal(400, 'BadRequest', 'the path is not percent-encoded UTF-8')
+    const page = proxiedPage(segments, request, pages)
+    if (page) return page
     const at = resourceAt(segments, store.kinds)
     if (at) {
       const query = new URLSearchParams(/\?(.*)$/s.exec(request.target)?.[1] ?? '')

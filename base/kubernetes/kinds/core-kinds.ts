@@ -57,6 +57,7 @@ export interface KubeEvent extends KubeObject<'Event'> {
   eventTime?: string | null
   series?: { count?: number; lastObservedTime?: string }
   action?: string
+  related?: object
   reportingComponent?: string
   reportingInstance?: string
 }

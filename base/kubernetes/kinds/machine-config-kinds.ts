@@ -1,4 +1,5 @@
 import type { Condition, KubeObject } from '../object.js'
+import type { LabelSelector } from '../label-selectors.js'
 
 /** A part of the configuration of a role's computers, or, as `rendered-...`, all of it. */
 export interface MachineConfig extends KubeObject<'MachineConfig'> {
@@ -44,10 +45,13 @@ export interface MachineConfiguration extends KubeObject<'MachineConfiguration'>
 export interface MachineConfigPool extends KubeObject<'MachineConfigPool'> {
   spec: {
     configuration?: { name?: string }
-    machineConfigSelector?: { matchLabels?: Record<string, string> }
-    nodeSelector?: { matchLabels?: Record<string, string> }
-    maxUnavailable?: number
+    machineConfigSelector?: LabelSelector
+    nodeSelector?: LabelSelector
+    /** A number of nodes, or a share of the pool's: `25%`. */
+    maxUnavailable?: number | string
     paused?: boolean
+    /** The stream of {@link OsImageStream} that its nodes run; by default that of the worker pool, or of the cluster. */
+    osImageStream?: { name: string }
   }
   status?: {
     configuration?: { name?: string }
@@ -58,5 +62,16 @@ export interface MachineConfigPool extends KubeObject<'MachineConfigPool'> {
     degradedMachineCount: number
     /** `Updated`, `Updating`, `Degraded` ... */
     conditions?: Condition[]
+    /** The stream that all of its nodes run; absent while one is missing or degraded. */
+    osImageStream?: { name: string }
+  }
+}
+
+/** The streams of CoreOS that a release brings, such as `rhel-9` and `rhel-10`. There is one, named `cluster`. */
+export interface OsImageStream extends KubeObject<'OSImageStream'> {
+  spec: { defaultStream: string }
+  status?: {
+    defaultStream: string
+    availableStreams: { name: string; osImage: string; osExtensionsImage: string }[]
   }
 }

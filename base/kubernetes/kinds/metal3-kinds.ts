@@ -168,15 +168,45 @@ export interface BmcEventSubscription extends KubeObject<'BMCEventSubscription'>
   status?: { subscriptionID?: string; error?: string }
 }
 
-/** A wish for a host of some labels; it is kept, and nothing here acts on it. */
-export interface HostClaim extends KubeObject<'HostClaim'> {
-  spec: { poweredOn?: boolean; image?: HostImageSpec; [field: string]: unknown }
-  status?: { bareMetalHost?: { name?: string; namespace?: string }; conditions?: Condition[] }
+/** A condition on the labels of a host, as `matchExpressions` of a HostClaim has it. */
+export interface LabelExpression {
+  key: string
+  /** `in`, `notin`, `exists`, `!`, `=`, `==`, `!=`, in any case. */
+  operator: string
+  values?: string[]
 }
 
-/** Namespaces whose claims may have a host; no controller of BareMetal Operator acts on it either. */
+/** A wish for a host of some labels, from a namespace that may have one. */
+export interface HostClaim extends KubeObject<'HostClaim'> {
+  spec: {
+    poweredOn?: boolean
+    image?: HostImageSpec
+    hostSelector?: {
+      matchLabels?: Record<string, string>
+      matchExpressions?: LabelExpression[]
+      inNamespace?: string
+    }
+    failureDomain?: string
+    [field: string]: unknown
+  }
+  status?: {
+    bareMetalHost?: { name: string; namespace: string }
+    /** `Associated`, `Ready`. */
+    conditions?: Condition[]
+    [field: string]: unknown
+  }
+}
+
+/** Namespaces whose claims may have a host of its namespace: all conditions that are there have to hold. */
 export interface HostDeployPolicy extends KubeObject<'HostDeployPolicy'> {
-  spec: object
+  spec?: {
+    hostClaimNamespaces?: {
+      names?: string[]
+      /** An expression of Go, anywhere in the name. */
+      nameMatches?: string
+      hasLabels?: { name: string; value?: string }[]
+    }
+  }
   status?: object
 }
 
@@ -186,8 +216,72 @@ export interface HostNetworkAttachment extends KubeObject<'HostNetworkAttachment
   status?: object
 }
 
-/** A switch of the network service; it is kept, and nothing here acts on it. */
+/** A switch of Ironic's network service. */
 export interface BareMetalSwitch extends KubeObject<'BareMetalSwitch'> {
-  spec: object
-  status?: { conditions?: Condition[] }
+  spec: {
+    address: string
+    macAddress: string
+    driver?: string
+    deviceType?: string
+    port?: number
+    disableCertificateVerification?: boolean
+    credentials?: { name?: string; namespace?: string }
+  }
+  status?: {
+    /** `Valid`. */
+    conditions?: Condition[]
+  }
+}
+
+/** Account, or certificate, of a Secret or ConfigMap. */
+interface LinkedResource {
+  name?: string
+  kind?: string
+}
+
+/** Addresses of a standalone Ironic. */
+export interface IronicNetworking {
+  apiPort?: number
+  ipAddress?: string
+  externalIP?: string
+  externalCallbackURL?: string
+  imageServerExternalURL?: string
+  ingress?: object
+  interface?: string
+  ipAddressManager?: string
+  macAddresses?: string[]
+  bindInterface?: boolean
+  disableHostNetwork?: boolean
+  keepalived?: { enabled: boolean }
+  dhcp?: {
+    networkCIDR?: string
+    rangeBegin?: string
+    rangeEnd?: string
+    extraRanges?: object[]
+    serveDNS?: boolean
+    dnsAddress?: string
+  }
+}
+
+/** An Ironic that the operator of standalone Ironics deploys. */
+export interface IronicObject extends KubeObject<'Ironic'> {
+  spec?: {
+    apiCredentialsName?: string
+    database?: { credentialsName: string; host: string; name: string }
+    deployRamdisk?: { sshKey?: string; extraKernelParams?: string }
+    extraConfig?: { group?: string; name?: string; value?: string }[]
+    highAvailability?: boolean
+    inspection?: { collectors?: string[]; vlanInterfaces?: string[] }
+    networking?: IronicNetworking
+    networkingService?: { enabled?: boolean; providerNetworks?: object[] }
+    tls?: { certificateName?: string; bmcCA?: LinkedResource; trustedCA?: LinkedResource }
+    version?: string
+    [field: string]: unknown
+  }
+  status?: {
+    /** `Ready`. */
+    conditions?: Condition[]
+    requestedVersion?: string
+    installedVersion?: string
+  }
 }

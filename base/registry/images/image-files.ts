@@ -3,6 +3,7 @@ import { UserError, type Clock } from '../../runtime/index.js'
 import { layerArchive } from './layer.js'
 import type { Descriptor } from './manifest.js'
 import type { ImageStore } from './image-store.js'
+import { parentsOf, splitPath, whiteoutOf } from './whiteouts.js'
 import { ERRORS } from '../errors.js'
 
 export interface WantedFiles {
@@ -23,9 +24,6 @@ export interface FileLimits {
 }
 
 const IMAGE_FILE_LIMITS: FileLimits = { file: 32 * 2 ** 20, all: 256 * 2 ** 20, files: 20_000 }
-
-const WHITEOUT = '.wh.'
-const OPAQUE = '.wh..wh..opq'
 
 /**
  * Reads files out of an image: the layers from the top down, no further than needed, with the whiteouts of each for those
@@ -101,13 +99,12 @@ class Reading {
   }
 
   async take({ path, kind, content, size }: TarEntry): Promise<void> {
-    const [folder, name] = splitPath(path)
-    if (name === OPAQUE) return void this.#remember(this.#layer.opaque, folder)
-    if (name.startsWith(WHITEOUT)) {
-      const hidden = name.slice(WHITEOUT.length)
-      // Names that begin with .wh.. are reserved; a file called . or .. cannot be hidden.
-      if (hidden === '' || hidden.startsWith('.wh.')) return
-      return void this.#remember(this.#layer.gone, folder === '' ? hidden : `${folder}/${hidden}`)
+    const [folder] = splitPath(path)
+    const whiteout = whiteoutOf(path)
+    if (whiteout?.hides === 'folder') return void this.#remember(this.#layer.opaque, whiteout.path)
+    if (whiteout) {
+      if (whiteout.path !== null) this.#remember(this.#layer.gone, whiteout.path)
+      return
     }
     const isWanted = this.#paths.has(path) || (this.#folders.has(folder) && path !== '')
     if (this.#parents.has(path)) {
@@ -178,14 +175,3 @@ const emptyLayer = () => ({
   opaque: new Set<string>(),
   folders: new Set<string>(),
 })
-
-function splitPath(path: string): [folder: string, name: string] {
-  const slash = path.lastIndexOf('/')
-  return slash < 0 ? ['', path] : [path.slice(0, slash), path.slice(slash + 1)]
-}
-
-/** `a/b`, `a` for `a/b/c` */
-function parentsOf(path: string): string[] {
-  const parts = path.split('/')
-  return parts.slice(1).map((_, index) => parts.slice(0, parts.length - 1 - index).join('/'))
-}

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -189,5 +189,34 @@ describe('pulling', () => {
     manifests.set(digest, [...manifests.values()][0]!)
     const some = await rules(ICSP.replace('one.local/ocp, two.local:5000/ocp', `${bad.host}/ocp, ${good.host}/ocp`))
     expect(await readFrom(`quay.io/openshift-release-dev/ocp-release@${digest}`, some)).toMatchObject({ text: 'A' })
+  })
+})
+
+describe('a folder', () => {
+  const CATALOG = 'apiVersion: operators.coreos.com/v1alpha1\nkind: CatalogSource\nmetadata: {name: cs}\nspec: {}\n'
+  const ITMS = `apiVersion: config.openshift.io/v1
+kind: ImageTagMirrorSet
+metadata: {name: itms-generic-0}
+spec:
+  imageTagMirrors:
+  - mirrors: [two.local/ocp]
+    source: quay.io/ocp
+`
+
+  test('that oc-mirror has written: its mirror sets are read, its catalogs are not', async () => {
+    const resources = join(folder, 'working-dir/cluster-resources')
+    await mkdir(resources, { recursive: true })
+    await writeFile(join(resources, 'idms-oc-mirror.yaml'), `---\n${IDMS('NeverContactSource')}`)
+    await writeFile(join(resources, 'itms-oc-mirror.yaml'), `---\n${ITMS}`)
+    await writeFile(join(resources, 'cs-redhat-operator-index-v4-22.yaml'), CATALOG)
+    const some = await readMirrors(folder, systemClock())
+    expect(places(`quay.io/ocp/a@${D}`, some)).toEqual([`one.local/ocp/a@${D}`])
+    expect(places('quay.io/ocp/a:4.22', some)).toEqual(['two.local/ocp/a:4.22'])
+    expect(await readMirrors(resources, systemClock())).toEqual(some)
+  })
+
+  test('without a mirror set is refused', async () => {
+    await writeFile(join(folder, 'cs.yaml'), CATALOG)
+    await expect(readMirrors(folder, systemClock())).rejects.toThrow(/is a folder without ImageContentSourcePolicy/)
   })
 })

@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import { parseAllDocuments } from 'yaml'
 import {
@@ -23,11 +25,50 @@ const MIRROR_KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag
 
 /**
  * Reads a file of mirrors: manifests of the kinds ImageContentSourcePolicy, ImageDigestMirrorSet and ImageTagMirrorSet in YAML
- * or JSON, or a `registries.conf` in TOML.
+ * or JSON, or a `registries.conf` in TOML. Of a folder, the workspace of oc-mirror or one with manifests, all mirror sets are
+ * read.
  *
  * @throws UserError `image-mirrors` (usage)
  */
 export async function readMirrors(path: string, clock: Clock): Promise<MirrorRule[]> {
+  const files = await withClockHeld(clock, `reading ${path}`, () => mirrorFiles(path))
+  return files === undefined ? readMirrorFile(path, clock) : readMirrorFolder(path, files, clock)
+}
+
+/** Mirror sets among the manifests of a folder; the others, such as catalogs, say nothing about mirrors. */
+async function readMirrorFolder(path: string, files: readonly string[], clock: Clock): Promise<MirrorRule[]> {
+  const found: Record<string, unknown>[] = []
+  for (const file of files) {
+    const text = await withClockHeld(clock, `reading ${file}`, () => readNamedText(file))
+    found.push(...manifestsIn(text, file).filter(({ kind }) => Object.hasOwn(MIRROR_KINDS, String(kind))))
+  }
+  if (found.length > 0)
+    return mergeMirrorRules(found.flatMap((one) => rulesOf(one, (what) => mirrorsFileError(path, what))))
+  throw mirrorsFileError(path, `is a folder without ${Object.keys(MIRROR_KINDS).join(', ')}`)
+}
+
+/** Where oc-mirror v2 writes them in its workspace (openshift/oc-mirror 855b64a docs/features/cluster-resources.md). */
+const MIRROR_FOLDERS = ['working-dir/cluster-resources', 'cluster-resources', '.']
+
+/** Manifests in a folder; undefined for a path that is none. */
+async function mirrorFiles(path: string): Promise<string[] | undefined> {
+  const isFolder = await stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  if (!isFolder) return undefined
+  for (const folder of MIRROR_FOLDERS) {
+    const names = await readdir(join(path, folder)).catch(() => undefined)
+    if (names)
+      return names
+        .filter((name) => /\.(ya?ml|json)$/.test(name))
+        .sort()
+        .map((name) => join(path, folder, name))
+  }
+  return []
+}
+
+async function readMirrorFile(path: string, clock: Clock): Promise<MirrorRule[]> {
   const wrong: MirrorsRefusal = (what) => mirrorsFileError(path, what)
   const text = await withClockHeld(clock, `reading ${path}`, () =>
     readNamedText(path).catch((cause: unknown) => {
@@ -35,7 +76,7 @@ export async function readMirrors(path: string, clock: Clock): Promise<MirrorRul
     }),
   )
   const manifests = manifestsIn(text, path)
-  if (manifests.length > 0) return mergeRules(manifests.flatMap((one) => rulesOf(one, wrong)))
+  if (manifests.length > 0) return mergeMirrorRules(manifests.flatMap((one) => rulesOf(one, wrong)))
   return registriesConf(text, path, wrong)
 }
 
@@ -79,7 +120,7 @@ const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^(?:\*\.)?[a-zA-Z\d[][\w.[\]-]*(?::\d+)?(?:\/[a-z\d._/-]*[a-z\d])?$/.test(value)
 
 /** Rules of one source together: a cluster may have several policies for it. */
-function mergeRules(rules: readonly MirrorRule[]): MirrorRule[] {
+export function mergeMirrorRules(rules: readonly MirrorRule[]): MirrorRule[] {
   const bySource = new Map<string, MirrorRule>()
   for (const rule of rules) {
     const known = bySource.get(rule.source)
@@ -103,7 +144,36 @@ function mergeRules(rules: readonly MirrorRule[]): MirrorRule[] {
 const isSameMirror = (one: MirrorRule['mirrors'][number], other: MirrorRule['mirrors'][number]): boolean =>
   one.place === other.place && one.pulls === other.pulls
 
-function registriesConf(text: string, path: string, wrong: MirrorsRefusal): MirrorRule[] {
+const registriesConf = (text: string, path: string, wrong: MirrorsRefusal): MirrorRule[] =>
+  registryTables(text, path, wrong).map((one, index) => registryRule(one, `[[registry]] ${index + 1}`, wrong))
+
+/** A `registries.conf` as podman reads it. */
+export interface RegistriesConf {
+  rules: readonly MirrorRule[]
+  /** Hosts that are asked without TLS, and whose certificates are not checked. */
+  insecure: readonly string[]
+}
+
+/**
+ * Reads a `registries.conf` (containers-registries.conf(5)); without a table of a registry it has no effect.
+ *
+ * @throws UserError `image-mirrors` (usage)
+ */
+export function readRegistriesConf(text: string, path: string): RegistriesConf {
+  const wrong: MirrorsRefusal = (what) => mirrorsFileError(path, what)
+  if (!/^\s*\[\[\s*registry\s*\]\]/m.test(text)) return { rules: [], insecure: [] }
+  const tables = registryTables(text, path, wrong)
+  const places = tables.flatMap((one) => (isObject(one) ? [one, ...listOf(one['mirror'])] : []))
+  const insecure = places.flatMap((one) => {
+    const place = isObject(one) && one['insecure'] === true ? (one['location'] ?? one['prefix']) : undefined
+    return typeof place === 'string' ? [place.split('/')[0]!] : []
+  })
+  return { rules: tables.map((one, index) => registryRule(one, `[[registry]] ${index + 1}`, wrong)), insecure }
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+function registryTables(text: string, path: string, wrong: MirrorsRefusal): unknown[] {
   let value: unknown
   try {
     value = readNested(text, path, parseToml)
@@ -114,7 +184,7 @@ function registriesConf(text: string, path: string, wrong: MirrorsRefusal): Mirr
   }
   const { registry: list } = isObject(value) ? value : {}
   if (!Array.isArray(list)) throw wrong('has neither an object with a kind nor [[registry]]')
-  return list.map((one, index) => registryRule(one, `[[registry]] ${index + 1}`, wrong))
+  return list
 }
 
 function registryRule(one: unknown, at: string, wrong: MirrorsRefusal): MirrorRule {

@@ -1,7 +1,7 @@
 import { MAX_MICROVERSION, type Microversion } from './microversion.js'
 
 /**
- * The newest microversion of each release (ironic 39.0.0 common/release_mappings.py RELEASE_MAPPING).
+ * The newest microversion of each release: named ones, the two between them that Metal3 has images of, and master (ironic 39.0.0 common/release_mappings.py RELEASE_MAPPING).
  *
  * @example
  * import { createLab, IRONIC_RELEASES, type IronicRelease } from 'ironstage'
@@ -15,6 +15,8 @@ export const IRONIC_RELEASES = {
   '2025.1': 96,
   '2025.2': 101,
   '2026.1': 111,
+  '37.0': 112,
+  '38.0': 113,
   master: MAX_MICROVERSION,
 } as const satisfies Record<string, Microversion>
 

@@ -18,6 +18,7 @@ import {
 } from '../../../base/wire/index.js'
 import { defined, type Clock } from '../../../base/runtime/index.js'
 import { configDriveImage } from '../../drivers/config-drive-image.js'
+import { configuredSecret } from '../containers/pull-account.js'
 import { agentNode, agentPorts } from './agent-view.js'
 import { commandError, echoesStep } from '../steps/agent-progress.js'
 import type { CachedSteps, EffectValues, FailureReason } from '../core/effects.js'
@@ -75,12 +76,25 @@ export class AgentWork {
       if (last && sent) return last
     }
     const params = {
-      step: configdrive ? withConfigDrive(step, node, this.#clock.now()) : step,
+      step: await this.#withPullSecret(configdrive ? withConfigDrive(step, node, this.#clock.now()) : step),
       node: agentNode(node, { configdrive: of === 'deploy' }),
       ports: agentPorts(ports),
       [`${of}_version`]: node.driver_internal_info.hardware_manager_version ?? null,
     }
     return this.#client.execute(peer(node), `${of}.execute_${of}_step`, params, { signal })
+  }
+
+  /**
+   * The secret of `[oci]authentication_config` for a container without one of its own, in base64 once more (ironic 39.0.0
+   * drivers/modules/agent.py BootcAgentDeploy).
+   */
+  async #withPullSecret(step: RequestedStep): Promise<RequestedStep> {
+    const { image_source: source, oci_pull_secret: own } = step.args ?? {}
+    if (own !== null || typeof source !== 'string' || !URL.canParse(source)) return step
+    const { host } = new URL(source)
+    const secret = await configuredSecret(this.#conf.ociAuthenticationFile, host, this.#clock)
+    if (secret === undefined) return step
+    return { ...step, args: { ...step.args, oci_pull_secret: Buffer.from(secret).toString('base64') } }
   }
 
   /** UUIDs of the partitions that the ramdisk wrote; empty for a whole-disk image. */

@@ -4,8 +4,13 @@ import { defineTool, ToolExit } from '../tool.js'
 /** Exit code of blkid when it finds nothing about a device. */
 const NOTHING_FOUND = 2
 
-const signatureUsage = (type: string) =>
-  type === 'swap' ? 'other' : type === 'linux_raid_member' ? 'raid' : 'filesystem'
+const SIGNATURE_USAGES: Readonly<Record<string, string>> = {
+  swap: 'other',
+  linux_raid_member: 'raid',
+  crypto_LUKS: 'crypto',
+}
+
+const signatureUsage = (type: string): string => SIGNATURE_USAGES[type] ?? 'filesystem'
 
 /** Tags in the order in which util-linux prints them. */
 function tags(node: BlockNode, lowLevel: boolean): [string, string][] {

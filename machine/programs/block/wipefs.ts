@@ -12,6 +12,7 @@ interface DiskSignature {
 /** Magic bytes of the formats that a CoreOS disk may have. */
 const FILESYSTEMS: readonly DiskSignature[] = [
   { type: 'linux_raid_member', offset: 0x1000, magic: Buffer.from([0xfc, 0x4e, 0x2b, 0xa9]) },
+  { type: 'crypto_LUKS', offset: 0, magic: Buffer.from([0x4c, 0x55, 0x4b, 0x53, 0xba, 0xbe]) },
   { type: 'ext', offset: 0x438, magic: Buffer.from([0x53, 0xef]) },
   { type: 'xfs', offset: 0, magic: Buffer.from('XFSB') },
   { type: 'swap', offset: 0xff6, magic: Buffer.from('SWAPSPACE2') },

@@ -54,6 +54,7 @@ export function storeLayers(
   name: string,
   tag: string,
   layers: readonly TestLayer[],
+  architecture = 'amd64',
 ): string {
   const blobs = new Map<string, Buffer>()
   const blob = (bytes: Uint8Array, mediaType: string) => {
@@ -62,17 +63,18 @@ export function storeLayers(
     return { mediaType, digest, size: bytes.length }
   }
   const config = blob(
-    Buffer.from(JSON.stringify({ architecture: 'amd64', os: 'linux', config: {} })),
+    Buffer.from(JSON.stringify({ architecture, os: 'linux', config: {} })),
     'application/vnd.oci.image.config.v1+json',
   )
   const all = layers.map(({ files = {}, bytes, type = 'application/vnd.oci.image.layer.v1.tar+gzip' }) =>
     blob(bytes ?? gzipSync(archiveOf(files)), type),
   )
-  const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, config, layers: all }))
+  const mediaType = 'application/vnd.oci.image.manifest.v1+json'
+  const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, config, layers: all }))
   const digest = blobDigestOf(manifest)
   const known = repositories.get(name) ?? { blobs: new Map(), manifests: new Map(), tags: new Map() }
   for (const [one, bytes] of blobs) known.blobs.set(one, bytes)
-  known.manifests.set(digest, { type: 'application/vnd.oci.image.manifest.v1+json', bytes: manifest })
+  known.manifests.set(digest, { type: mediaType, bytes: manifest })
   known.tags.set(tag, digest)
   repositories.set(name, known)
   return digest

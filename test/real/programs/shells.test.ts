@@ -29,7 +29,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const CASES = [
   { line: 'ironstage fault ', offers: ['add', 'lift faults', 'list'] },
   { line: 'ironstage iso kargs ', offers: ['modify', 'reset', 'show'] },
-  { line: 'ironstage up --profile ', offers: ['metal3', 'upstream'] },
+  { line: 'ironstage up --profile ', offers: ['metal3', 'openshift', 'upstream'] },
   { line: 'ironstage bmh explain ho', offers: ['hosts.yaml'] },
   { line: 'ironstage fault add --eff', offers: ['--effect'] },
 ]

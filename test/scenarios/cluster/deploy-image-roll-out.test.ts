@@ -130,9 +130,8 @@ describe('without a behaviour of the operator', () => {
   test('cbo/waits-for-its-pods: the new version is reported while the old pods run', async () => {
     await using cluster = await clusterSite({ without: ['cbo/waits-for-its-pods'] })
     await cluster.install(await cluster.release('4.12.0', A))
-    expect(
-      (await cluster.kube.get('Deployment', { name: 'metal3', namespace: NAMESPACE })).status?.availableReplicas ?? 0,
-    ).toBe(0)
+    const { status } = await cluster.kube.get('Deployment', { name: 'metal3', namespace: NAMESPACE })
+    expect(status).toMatchObject({ availableReplicas: 0, conditions: [{ type: 'Available', status: 'False' }, {}] })
   })
 })
 

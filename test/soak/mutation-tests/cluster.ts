@@ -13,7 +13,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     does: 'lets a downgrade through',
     file: 'apps/cluster/actors/cluster-version-operator/upgrade-preconditions.ts',
     from: 'if (keepsFirst && isOlder(version, first.version))',
-    to: 'if (version === first.version)',
+    to: 'if (keepsFirst && version === first.version)',
     test: 'apps/cluster/actors/cluster-version-operator/cluster-version-operator.test.ts',
     title: 'older than the first version, %s: the cluster stays where it is',
   },
@@ -59,7 +59,7 @@ export const CLUSTER_MUTANTS: readonly Mutant[] = [
     ...HOSTS,
     file: 'apps/cluster/site/container-registry.ts',
     title: WHOLE_UPGRADE,
-    from: '[...this.#mirrorsOf(pullspec), pullspec]',
+    from: 'mirrorCandidates(siteReference(pullspec), this.#mirrors).places.map(referenceText)',
     to: '[pullspec]',
   },
 ]

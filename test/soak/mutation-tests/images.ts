@@ -36,8 +36,8 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     ...METAL,
     row: '000 "a HostPath volume',
     does: 'links under another name',
-    from: '`ironic-python-agent${suffix}.${kind}`',
-    to: '`agent${suffix}.${kind}`',
+    from: '`${AGENT_LINK}${name}.${kind}`',
+    to: '`agent${name}.${kind}`',
     title: 'copy-metal links everything by the names that Ironic’s images have',
   },
   {

@@ -46,7 +46,8 @@ export const REGISTRY_SHAPES = {
   },
   mirrors: {
     value: 'FILE',
-    description: 'mirrors of registries: an ImageContentSourcePolicy, mirror sets or a registries.conf',
+    description:
+      "mirrors of registries: an ImageContentSourcePolicy, mirror sets, a registries.conf or oc-mirror's workspace",
     schema: OPTION_TEXT_SCHEMA,
   },
 } as const satisfies Record<string, CommandOptionShape>

@@ -23,6 +23,18 @@ export const REHEARSAL_SHAPES = {
     description: 'switch off a behaviour of an actor, as in cvo/waits-for-operators; may be repeated',
     schema: OPTION_TEXTS_SCHEMA,
   },
+  cluster: {
+    value: 'FOLDER',
+    description: "rehearse the upgrade of your own cluster: an unpacked must-gather, or outputs of 'oc get -o yaml'",
+    schema: OPTION_TEXT_SCHEMA,
+  },
+  'cluster-release': {
+    flag: 'to',
+    value: 'RELEASE',
+    example: '4.22.0',
+    description: 'release for --cluster: a version, a pull specification or an OCI layout (default: the next one)',
+    schema: OPTION_TEXT_SCHEMA,
+  },
   duration: {
     value: 'TIME',
     example: '10m',

@@ -1,11 +1,11 @@
-import { ACTOR_WORDS, BEGIN_WORDS, PROFILE_WORDS } from '../value-words.js'
+import { ACTOR_WORDS, ACTORS_PATTERN, BEGIN_WORDS, PROFILE_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
 /** Options of `up` that no other command has: a row here is one of them. */
 export const UP_SHAPES = {
   profile: {
     value: PROFILE_WORDS.join('|'),
-    description: "default settings: Metal3's or Ironic's own (default: metal3)",
+    description: "default settings: Metal3's, OpenShift's or Ironic's own (default: metal3)",
     schema: { type: 'string', enum: [...PROFILE_WORDS] },
   },
   begin: {
@@ -24,6 +24,12 @@ export const UP_SHAPES = {
     value: 'FILE',
     description:
       'require a password: users and hashes in this file, made with htpasswd -B (default: no password, this host only)',
+    schema: OPTION_TEXT_SCHEMA,
+  },
+  'ironic-cr': {
+    value: 'FILE',
+    description:
+      "be the Ironic of this file: an object of kind Ironic, as Metal3's operator of standalone Ironics takes it, and its Secrets; options of the command line win",
     schema: OPTION_TEXT_SCHEMA,
   },
   hosts: {
@@ -50,9 +56,16 @@ export const UP_SHAPES = {
   },
   actors: {
     value: ACTOR_WORDS.join('|'),
+    example: 'all',
+    accepted: 'none, bmo, all, or all of bmo,cbo,cvo,icc,mao,mco',
     description:
-      "operators of ironstage that work on the objects of --kube-api: bmo, or none where BareMetal Operator's own binary does it (default: bmo)",
-    schema: { type: 'string', enum: [...ACTOR_WORDS] },
+      "operators of ironstage that work on the objects of --kube-api: bmo; none where BareMetal Operator's own binary does it; or all, which are those of a cluster of its own (default: bmo)",
+    schema: { type: 'string', pattern: ACTORS_PATTERN },
+  },
+  hostclaims: {
+    description:
+      'give HostClaims a host, as BareMetal Operator does with its flag -hostclaims (default: they are only kept)',
+    schema: FLAG,
   },
   clock: {
     value: 'MODE',

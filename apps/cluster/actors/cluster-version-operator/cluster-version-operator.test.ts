@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { minutes } from '../../../../base/runtime/index.js'
+import { defined, minutes } from '../../../../base/runtime/index.js'
+import type { ClusterEra } from '../../../../base/kubernetes/index.js'
 import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
 import { conditionOf, withCondition } from '../../../../base/kubernetes/conditions.js'
 import { runController } from '../../../../base/kubernetes/controllers/controller.js'
@@ -22,8 +23,8 @@ afterEach(async () => {
   for (const one of running.splice(0).reverse()) await one[Symbol.asyncDispose]()
 })
 
-function open(without: string[] = []): void {
-  scene = clusterScene({ all: Object.values(behaviours), without })
+function open(without: string[] = [], as?: ClusterEra): void {
+  scene = clusterScene({ all: Object.values(behaviours), without, ...defined({ as }) })
   registry = new SiteRegistry(new SiteNetwork({ clock: scene.clock, reachability: 'connected', mirrors: [] }), [])
 }
 
@@ -212,6 +213,25 @@ describe('a release that is not accepted', () => {
     await refusal(/the only supported rollback is to the cluster's previous version 4.13.1/)
     await ask({ image: before.image, force: true })
     await completed('4.12.0')
+  })
+
+  test('another minor release while an operator is not upgradeable; a patch, or one by force, is taken', async () => {
+    open([], 'today')
+    await installed('4.12.0')
+    const patch = await release('4.12.1')
+    const next = await release('4.13.0')
+    const operator = await scene.kube.get('ClusterOperator', { name: 'baremetal' })
+    const no = { type: 'Upgradeable', status: 'False', reason: 'Why', message: 'hosts are too old' } as const
+    const conditions = withCondition(operator.status!.conditions, no, scene.clock)
+    await scene.kube.updateStatus({ ...operator, status: { ...operator.status!, conditions } })
+    await ask({ image: patch.image })
+    await completed('4.12.1')
+    await ask({ image: next.image })
+    const { status } = await refusal(/Precondition "ClusterVersionUpgradeable" failed .*hosts are too old/)
+    expect(conditionOf(status!.conditions, 'Upgradeable')).toMatchObject({ status: 'False', message: no.message })
+    expect(status!.history[0]!.version).toBe('4.12.1')
+    await ask({ image: next.image, force: true })
+    await completed('4.13.0')
   })
 
   test('that cannot be pulled: it says so, and tries again', async () => {

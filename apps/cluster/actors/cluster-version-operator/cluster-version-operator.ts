@@ -20,7 +20,7 @@ import {
   withAcceptance,
   withProgress,
   withRelease,
-  withUpgradeability,
+  withUpgradeable,
   withValidity,
   type VersionStatus,
 } from './version-status.js'
@@ -78,7 +78,7 @@ class ClusterVersionController implements ResourceController {
       observedGeneration: cluster.metadata.generation,
     }
     const update = typeof wanted === 'object' ? wanted : currentUpdate(before, release)
-    const loaded = await this.#load(update, cluster, signal)
+    const loaded = await this.#load(update, { ...cluster, status: observed }, signal)
     return 'payload' in loaded
       ? this.#accept(update, loaded.payload, { cluster, observed })
       : this.#refuse(update, loaded, { cluster, observed })
@@ -88,7 +88,7 @@ class ClusterVersionController implements ResourceController {
   async #upgradeability(status: VersionStatus): Promise<VersionStatus> {
     const { kube, clock, behaviours } = this.#parts
     if (!behaviours.has(HEEDS_UPGRADEABLE)) return status
-    return withUpgradeability(status, (await kube.list('ClusterOperator')).items, clock)
+    return withUpgradeable(status, (await kube.list('ClusterOperator')).items, clock)
   }
 
   /** Pulls a payload and checks it; the payload that is applied already is neither pulled nor checked again. */
@@ -212,7 +212,8 @@ function desiredUpdate({ spec, status }: ClusterVersion): DesiredUpdate | string
   const invalid = `spec.desiredUpdate.version: Invalid value: ${JSON.stringify(version)}:`
   if (version !== '' && !readVersion(version)) return `${invalid} must be a semantic version (1.2.3[-...])`
   if (image !== '') return { version, image, force }
-  const images = [...new Set(status?.history.filter((one) => one.version === version).map((one) => one.image))]
+  const known = [...(status?.availableUpdates ?? []), ...(status?.history ?? [])]
+  const images = [...new Set(known.filter((one) => one.version === version).map((one) => one.image))]
   if (images.length === 1) return { version, image: images[0]!, force }
   return images.length === 0
     ? `${invalid} when image is empty the update must be an available update`

@@ -36,10 +36,7 @@ export function failedPreconditions(
  * A release that is more than one minor release ahead (cluster-version-operator 6e71933
  * pkg/payload/precondition/clusterversion/gianthop.go); from 4 to 5.0 it may be any.
  */
-function giantHopProblem(
-  { status }: Pick<ClusterVersion, 'status'>,
-  version: string,
-): FailedPrecondition | undefined {
+function giantHopProblem({ status }: Pick<ClusterVersion, 'status'>, version: string): FailedPrecondition | undefined {
   const current = status?.history[0]?.version ?? ''
   const [major, minor] = readVersion(current)?.numbers ?? [0, 0]
   const [nextMajor, nextMinor] = readVersion(version)?.numbers ?? [0, 0]
@@ -56,7 +53,7 @@ function upgradeableProblem(
   version: string,
 ): FailedPrecondition | undefined {
   const found = conditionOf(status?.conditions, 'Upgradeable')
-  const current = status?.history[0]?.version ?? ''
+  const current = status?.desired.version ?? ''
   if (found?.status !== 'False' || !isOlder(current, version) || isSameMinor(current, version)) return undefined
   const { reason = '', message = '' } = found
   return { name: 'ClusterVersionUpgradeable', reason, message, isFinal: false }

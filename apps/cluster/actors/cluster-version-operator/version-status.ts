@@ -1,9 +1,9 @@
 import type { Clock } from '../../../../base/runtime/index.js'
 import {
   conditionOf,
-  type ClusterOperator,
   kubeTime,
   withConditions,
+  type ClusterOperator,
   type ConditionChange,
   type ClusterVersion,
 } from '../../../../base/kubernetes/index.js'
@@ -47,25 +47,29 @@ export const withValidity = (status: VersionStatus, problem: string | undefined,
         message: `The cluster version is invalid: ${problem}`,
       })
 
-/** Says which operators are not to be upgraded to another minor release (pkg/cvo/upgradeable.go). */
-export function withUpgradeability(
+/**
+ * Says that the cluster is to have no other minor release, while one of its operators says so; else nothing
+ * (cluster-version-operator 6e71933 pkg/cvo/status.go setUpgradeableCondition, pkg/risk/upgradeable). Names of operators have
+ * dashes, so none of them can be a reason.
+ */
+export function withUpgradeable(
   status: VersionStatus,
   operators: readonly ClusterOperator[],
   clock: Clock,
 ): VersionStatus {
-  const against = operators.flatMap(({ metadata, status: own }) => {
-    const found = conditionOf(own?.conditions, 'Upgradeable')
-    return found?.status === 'False' ? [{ name: metadata.name, reason: found.reason ?? '', why: found.message ?? '' }] : []
+  const messages = operators.flatMap(({ status: own }) => {
+    const upgradeable = conditionOf(own?.conditions, 'Upgradeable')
+    return upgradeable?.status === 'False' ? [upgradeable.message ?? ''] : []
   })
-  const [first] = against
-  if (!first) return withoutCondition(status, 'Upgradeable')
-  const rule = 'should not be upgraded between minor versions'
-  const message =
-    against.length === 1
-      ? `Cluster operator ${first.name} ${rule}: ${first.why}`
-      : `Multiple cluster operators ${rule}:\n${against.map(({ name, reason, why }) => `* Cluster operator ${name} ${rule}: ${reason}: ${why}`).join('\n')}`
-  const reason = against.length === 1 ? first.reason : 'ClusterOperatorsNotUpgradeable'
-  return withStatusConditions(status, clock, { type: 'Upgradeable', status: 'False', reason, message })
+  const [first] = messages
+  if (first === undefined) return withoutCondition(status, 'Upgradeable')
+  const several = 'Cluster should not be upgraded between minor or major versions for multiple reasons:'
+  return withStatusConditions(status, clock, {
+    type: 'Upgradeable',
+    status: 'False',
+    reason: messages.length === 1 ? 'RiskNameNotCompatibleWithReasonProperty' : 'MultipleReasons',
+    message: messages.length === 1 ? first : [several, ...messages].join('\n* '),
+  })
 }
 
 /** Says that a release was accepted, or at which step it was not. */

@@ -1,12 +1,13 @@
-import { agentConfig, findLiveImages, openImageService, type ImageService } from '../../../../coreos/index.js'
-import { defined, urlSafeToken, UserError, withClockHeld } from '../../../../base/runtime/index.js'
+import { agentConfig, linkedIsos, openImageService, type ImageService } from '../../../../coreos/index.js'
+import { defined, urlSafeToken, withClockHeld } from '../../../../base/runtime/index.js'
 import type { PreprovisioningImage, ActorParts } from '../../../../base/kubernetes/index.js'
-import { EMBEDS_THE_AGENT, ONE_IMAGE_A_HOST } from './image-behaviours.js'
+import { EMBEDS_THE_AGENT, IMAGES_BY_STREAM, ONE_IMAGE_A_HOST } from './image-behaviours.js'
+import { baseImageFor, HOST_ARCHITECTURE, namedFiles, STREAM_LABEL, type BaseImages } from './base-images.js'
 import type { BuiltImage, ImageConfig, ImageStatus } from './image-status.js'
 import { networkKeyfiles } from './network-keyfiles.js'
 
 export interface ImageCustomizationParts extends ActorParts {
-  /** Folder with the release's live ISOs, as machine-os-images has copied them. */
+  /** Folder with the release's live ISOs, as machine-os-images has copied and linked them. */
   images: string
   /** `IRONIC_BASE_URL` */
   ironicUrl: string
@@ -25,23 +26,29 @@ export interface ImageCustomizationParts extends ActorParts {
 export class HostImages implements AsyncDisposable {
   readonly #parts: ImageCustomizationParts
   readonly #service: ImageService
+  readonly #bases: BaseImages
   /** Ignition configs by the name of their image. */
   readonly #configs: Map<string, string>
   /** Names of images by their keys: another one once an image is discarded. */
   readonly #names = new Map<string, string>()
 
-  private constructor(parts: ImageCustomizationParts, service: ImageService, configs: Map<string, string>) {
+  private constructor(
+    parts: ImageCustomizationParts,
+    opened: { service: ImageService; bases: BaseImages; configs: Map<string, string> },
+  ) {
     this.#parts = parts
-    this.#service = service
-    this.#configs = configs
+    this.#service = opened.service
+    this.#bases = opened.bases
+    this.#configs = opened.configs
   }
 
   static async open(parts: ImageCustomizationParts): Promise<HostImages> {
-    const { clock, random, logger, port } = parts
+    const { clock, random, logger, port, images } = parts
     const configs = new Map<string, string>()
+    const bases = await linkedIsos(images, clock)
     const service = await withClockHeld(clock, 'opening the image service', async () =>
       openImageService({
-        files: await liveImages(parts),
+        files: namedFiles(bases),
         config: configFor(parts, {}),
         configOf: (key) => configs.get(key),
         secret: urlSafeToken(random),
@@ -52,23 +59,28 @@ export class HostImages implements AsyncDisposable {
         logger,
       }),
     )
-    return new HostImages(parts, service, configs)
+    return new HostImages(parts, { service, bases, configs })
   }
 
   get port(): number {
     return this.#service.port
   }
 
-  get architectures(): readonly string[] {
-    return this.#service.architectures
+  /** True if there is an image for computers of an architecture, without a stream. */
+  supports(architecture?: string): boolean {
+    return baseImageFor(this.#bases, { architecture }) !== undefined
   }
 
   /** @throws Error when there is no base image, or the network settings cannot be read */
   build(image: PreprovisioningImage, config: ImageConfig, network?: Record<string, string>): BuiltImage {
     const { format, architecture } = config
-    const urls = this.#parts.behaviours.has(ONE_IMAGE_A_HOST)
-      ? this.#service.publish(this.#configure(image, config, network), architecture)
-      : this.#service.urls(architecture)
+    const stream = this.#parts.behaviours.has(IMAGES_BY_STREAM) ? streamOf(image) : undefined
+    const base = baseImageFor(this.#bases, { stream, architecture })
+    const urls =
+      base &&
+      (this.#parts.behaviours.has(ONE_IMAGE_A_HOST)
+        ? this.#service.publish(this.#configure(image, config, network), base.target)
+        : this.#service.urls(base.target))
     if (format === 'iso' && urls?.iso) return { imageUrl: urls.iso }
     if (format !== 'initrd' || !urls?.pxe) throw new Error('Base Image not available')
     // In a real cluster CBO sets DEPLOY_KERNEL_URL of BareMetal Operator to the metal3 pod's own web server.
@@ -103,16 +115,13 @@ export class HostImages implements AsyncDisposable {
   }
 }
 
-/** image-customization-controller eacc65f pkg/imageprovider/rhcos.go imageKey */
-const imageKeyOf = ({ metadata }: PreprovisioningImage, { format, architecture = '' }: ImageConfig): string =>
-  `${metadata.namespace}-${metadata.name}-${metadata.uid}-${architecture}.${format}`
+/** Stream of CoreOS that a host asks for: BareMetal Operator gives its labels to its image. */
+const streamOf = ({ metadata }: PreprovisioningImage): string | undefined =>
+  metadata.labels?.[STREAM_LABEL] || undefined
 
-/** The ISOs in its folder. Without any it runs, and supports no architecture. */
-const liveImages = ({ images, clock }: ImageCustomizationParts): ReturnType<typeof findLiveImages> =>
-  findLiveImages(images, clock).catch((error: unknown) => {
-    if (error instanceof UserError && error.code === 'live-files') return []
-    throw error
-  })
+/** imageKey of image-customization-controller pkg/imageprovider/rhcos.go, newer than eacc65f. */
+const imageKeyOf = (image: PreprovisioningImage, { format, architecture = HOST_ARCHITECTURE }: ImageConfig): string =>
+  `${image.metadata.namespace}-${image.metadata.name}-${image.metadata.uid}-${streamOf(image) ?? ''}-${architecture}.${format}`
 
 function configFor(
   { ironicUrl, agentImage, registriesConf, behaviours }: ImageCustomizationParts,

@@ -21,3 +21,9 @@ export const ONE_IMAGE_A_HOST: Behaviour = {
   source: 'image-customization-controller eacc65f pkg/imageprovider/rhcos.go BuildImage',
   since: '4.10',
 }
+export const IMAGES_BY_STREAM: Behaviour = {
+  name: 'icc/makes-images-by-stream',
+  stories: { today: 'host-stream' },
+  says: 'all hosts boot the default stream, whatever they are labelled with: hardware of RHEL 10 alone is never inspected',
+  source: 'image-customization-controller pkg/imageprovider/rhcos.go streamFromImageData, newer than eacc65f',
+}

@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { IGNITION_FILE, openLiveIso } from '../../../../coreos/index.js'
+import { liveVersion } from '../../../../machine/index.js'
 import { bootNetwork } from '../../../../lab/stage/stage-boot-network.js'
 import { minutes, temporaryFolder, type TemporaryFolder } from '../../../../base/runtime/index.js'
 import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
-import { machineOsFolder } from '../../../../test/kit/cluster/machine-os-folder.js'
+import { linkedImages } from '../../../../test/kit/cluster/machine-os-folder.js'
 import { conditionOf } from '../../../../base/kubernetes/conditions.js'
 import type { PreprovisioningImage } from '../../../../base/kubernetes/kinds/metal3-kinds.js'
 import * as behaviours from './image-behaviours.js'
@@ -24,14 +25,14 @@ let folder: TemporaryFolder
 let images: string
 beforeAll(async () => {
   folder = await temporaryFolder()
-  images = await machineOsFolder(folder.path, '38.20230718.3.0')
+  images = await linkedImages(folder.path, { 9: '38.20230718.3.0' })
 })
 afterAll(() => folder[Symbol.asyncDispose]())
 
 let scene: ReturnType<typeof clusterScene>
 let running: controller.ImageCustomizationController | undefined
 let port = 0
-const open = (without: string[] = []) => (scene = clusterScene({ all: BEHAVIOURS, without }))
+const open = (without: string[] = []) => (scene = clusterScene({ all: BEHAVIOURS, without, as: 'today' }))
 beforeEach(() => open())
 afterEach(() => stop())
 
@@ -68,6 +69,11 @@ async function embedded(url: string): Promise<string> {
   const source = await bootNetwork({ clock: scene.clock }).open(url, { signal: new AbortController().signal })
   const { files } = await openLiveIso(source, scene.clock)
   return Buffer.from(files.get(IGNITION_FILE)!).toString()
+}
+
+async function bootedVersion(url: string): Promise<string | null> {
+  const source = await bootNetwork({ clock: scene.clock }).open(url, { signal: new AbortController().signal })
+  return liveVersion((await openLiveIso(source, scene.clock)).kargs?.default ?? '')
 }
 
 describe('the image of a host', () => {
@@ -144,6 +150,24 @@ describe('the image of a host', () => {
     expect(conditionOf(status!.conditions, 'Error')).toMatchObject({ reason: 'ImageBuildInvalid' })
   })
 
+  test('is of the stream that it is labelled with, and another one under a new URL once the label changes', async () => {
+    await start(await linkedImages(folder.path, { 9: '9.8.20260820-0', 10: '10.2.20260820-0' }))
+    await create({ acceptFormats: ['iso'], architecture: 'x86_64' })
+    const first = await until(isReady)
+    expect(await bootedVersion(first.status!.imageUrl!)).toBe('9.8.20260820-0')
+    const at = { name: 'worker-0', namespace: NAMESPACE }
+    await scene.kube.patch('PreprovisioningImage', at, {
+      metadata: { labels: { 'coreos.openshift.io/stream': 'rhel-10' } },
+    })
+    const seen: (string | undefined)[] = []
+    const second = await until((image) => {
+      seen.push(conditionOf(image.status?.conditions, 'Ready')?.status)
+      return image.status!.imageUrl !== first.status!.imageUrl
+    })
+    expect(seen.every((status) => status === 'True')).toBe(true)
+    expect(await bootedVersion(second.status!.imageUrl!)).toBe('10.2.20260820-0')
+  })
+
   test('goes with its object', async () => {
     await start()
     await create({ acceptFormats: ['iso'] })
@@ -161,7 +185,7 @@ describe('a new pod', () => {
     await create({ acceptFormats: ['iso'] })
     const before = (await until(isReady)).status!.imageUrl!
     await stop()
-    await start(await machineOsFolder(folder.path, '39.20240101.3.0'))
+    await start(await linkedImages(folder.path, { 9: '39.20240101.3.0' }))
     const after = (await until(({ status }) => status!.imageUrl !== before)).status!.imageUrl!
     expect(new URL(after).origin).toBe(new URL(before).origin)
     await expect(embedded(before)).rejects.toThrow('404')

@@ -105,7 +105,7 @@ class PreprovisioningImageController implements ResourceController {
   async #nextStatus(image: PreprovisioningImage, status: ImageStatus): Promise<{ next: ImageStatus; again?: number }> {
     const { clock } = this.#parts
     const { acceptFormats = [], architecture, networkDataName } = image.spec
-    if (!this.#images.architectures.includes(architecture ?? 'x86_64'))
+    if (!this.#images.supports(architecture))
       return { next: withError(status, 'ConfigurationError', 'Architecture not supported', clock) }
     const [format] = acceptFormats
     if (format === undefined)

@@ -139,7 +139,7 @@ export class MachineController implements ResourceController {
       machine.spec.providerID === undefined
         ? await kube.patch('Machine', machine.metadata, { spec: { providerID } })
         : machine
-    const node = await this.#nodeOf(named)
+    const node = await this.#nodeOf(named, host)
     if (!node) return this.#setPhase(named, 'Provisioned')
     const { name, namespace = '' } = named.metadata
     const annotations = { [MACHINE_ANNOTATION]: `${namespace}/${name}` }
@@ -151,15 +151,19 @@ export class MachineController implements ResourceController {
     await this.#setPhase(named, 'Running', node.metadata.name)
   }
 
-  /** The node of a machine: by its provider's id, or by the name of its host, as its addresses have it in a real cluster. */
-  async #nodeOf(machine: KubeMachine): Promise<KubeNode | undefined> {
+  /**
+   * The node of a machine: by its provider's id, or by the name of its host or of the host's hardware, as its addresses have
+   * it in a real cluster.
+   */
+  async #nodeOf(machine: KubeMachine, claimed?: BareMetalHost): Promise<KubeNode | undefined> {
     const { kube } = this.#parts
     const { providerID } = machine.spec
     const nodes = (await kube.list('Node')).items
     const linked = nodes.find(({ spec }) => providerID !== undefined && spec?.providerID === providerID)
     if (linked) return linked
-    const host = machineHostOf(machine)?.name
-    return nodes.find(({ metadata, spec }) => metadata.name === host && spec?.providerID === undefined)
+    const hardware = claimed?.status?.hardware as { hostname?: string } | undefined
+    const names = [machineHostOf(machine)?.name, hardware?.hostname?.toLowerCase()]
+    return nodes.find(({ metadata, spec }) => names.includes(metadata.name) && spec?.providerID === undefined)
   }
 
   async #setPhase(

@@ -27,7 +27,7 @@ import {
   type Role,
 } from './machine-config-names.js'
 import { isUpdated } from './pool-nodes.js'
-import { renderedConfig } from './rendered-config.js'
+import { nameToBeRendered } from './rendered-config.js'
 import { templatesOf } from './templates.js'
 
 /**
@@ -144,8 +144,8 @@ export class ConfigOperator implements ResourceController {
   /** True if a pool has the configuration of the release, and not that of the one before. */
   async #runsRelease(pool: MachineConfigPool): Promise<boolean> {
     if (!isUpdated(pool)) return false
-    const wanted = await renderedConfig(pool, this.#parts.kube)
-    return wanted !== undefined && wanted.name === pool.spec.configuration?.name
+    const wanted = await nameToBeRendered(pool, this.#parts)
+    return wanted !== undefined && wanted === pool.spec.configuration?.name
   }
 }
 

@@ -89,6 +89,25 @@ export const NAMES_SKEW: Behaviour = {
   source: 'design document 004',
   document: '004',
 }
+export const STREAMS_BY_POOL: Behaviour = {
+  name: 'mco/runs-the-stream-of-the-pool',
+  stories: { today: 'pool-stream' },
+  says: 'all nodes run the default stream: no pool can go to RHEL 10 before the others',
+  source: 'machine-config-operator 7ff337a pkg/controller/common/helpers.go GetEffectiveOSImageStreamName',
+}
+export const KEEPS_INSTALLED_STREAM: Behaviour = {
+  name: 'mco/keeps-the-installed-stream',
+  stories: { today: 'stream-of-an-upgraded-cluster' },
+  says: 'the upgrade to a release whose default is RHEL 10 changes the operating system of every node',
+  source: 'machine-config-operator 7ff337a pkg/osimagestream/streams.go GetBuiltinDefaultStreamName',
+}
+export const REFUSES_RUNC: Behaviour = {
+  name: 'mco/refuses-runc-on-rhel-10',
+  stories: { today: 'runc' },
+  says: 'nodes boot RHEL 10, which has no runc: none of their containers starts',
+  source:
+    'machine-config-operator 7ff337a pkg/controller/render/render_controller.go validateNoRuncOnRHEL10FromOSImageStream',
+}
 export const SKIPS_BARE_METAL: Behaviour = {
   name: 'mco/skips-bare-metal',
   stories: { today: 'pinned-machine-sets' },

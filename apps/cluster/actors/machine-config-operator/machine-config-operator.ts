@@ -7,6 +7,7 @@ import { SkewController } from './boot-images/skew-controller.js'
 import { DrainController } from './drain.js'
 import { ConfigOperator } from './config-operator.js'
 import { PoolController } from './pools.js'
+import { StreamController } from './streams/stream-controller.js'
 import { serveConfigs, type ConfigServer } from './config-server.js'
 
 export interface MachineConfigOperatorParts extends ActorParts {
@@ -27,7 +28,7 @@ export function runMachineConfigOperator(
       new PoolController(parts),
       new DrainController(parts),
       ...(parts.behaviours.as === 'today'
-        ? [new PlatformBootImages(parts), new SkewController(parts)]
+        ? [new PlatformBootImages(parts), new SkewController(parts), new StreamController(parts)]
         : [new BootImageController(parts)]),
     ]
     for (const controller of controllers) scope.use(runController(controller, parts))

@@ -66,9 +66,10 @@ describe('which nodes may begin', () => {
 
 test('a node of the control plane that takes workloads too belongs to the control plane', () => {
   const nodes = [node('w'), node('m', { labels: ['master', 'control-plane', 'worker'] }), node('a')]
-  expect(namesOf(nodesOf(pool(), nodes))).toEqual(['a', 'w'])
-  const masters = { ...pool({ nodeSelector: { matchLabels: { 'node-role.kubernetes.io/master': '' } } }) }
-  expect(namesOf(nodesOf({ ...masters, metadata: meta('master') }, nodes))).toEqual(['m'])
+  const ofMasters = pool({ nodeSelector: { matchLabels: { 'node-role.kubernetes.io/master': '' } } })
+  const masters = { ...ofMasters, metadata: meta('master') }
+  expect(namesOf(nodesOf(pool(), nodes, [pool(), masters]))).toEqual(['a', 'w'])
+  expect(namesOf(nodesOf(masters, nodes, [pool(), masters]))).toEqual(['m'])
 })
 
 const stateOf = (status: NonNullable<MachineConfigPool['status']>) => ({
@@ -86,10 +87,11 @@ describe('what a pool says', () => {
   const clock = new VirtualClock()
   test('while its nodes update', () => {
     const nodes = [node('a', { current: NEW }), node('b', { desired: NEW, state: 'Working' }), node('c')]
-    const before = { ...pool(), status: { ...poolStatus(pool(), [], clock), configuration: { name: OLD } } }
-    const status = poolStatus(before, nodes, clock)
+    const before = { ...pool(), status: { ...poolStatus(pool(), [], { clock }), configuration: { name: OLD } } }
+    const status = poolStatus(before, nodes, { clock })
     expect(stateOf(status)).toEqual({
       counts: [3, 1, 1, 1, 0],
+      RenderDegraded: 'False',
       Updated: 'False',
       Updating: `True All nodes are updating to MachineConfig ${NEW}`,
       NodeDegraded: 'False',
@@ -99,7 +101,7 @@ describe('what a pool says', () => {
   })
 
   test('when all of them are done, and it is their configuration from then on', () => {
-    const status = poolStatus(pool(), [node('a', { current: NEW })], clock)
+    const status = poolStatus(pool(), [node('a', { current: NEW })], { clock })
     expect(stateOf(status)).toMatchObject({
       counts: [1, 1, 1, 0, 0],
       Updated: `True All nodes are updated with MachineConfig ${NEW}`,
@@ -109,7 +111,7 @@ describe('what a pool says', () => {
   })
 
   test('when it is paused', () => {
-    expect(stateOf(poolStatus(pool({ paused: true }), [node('a')], clock))).toMatchObject({
+    expect(stateOf(poolStatus(pool({ paused: true }), [node('a')], { clock }))).toMatchObject({
       Updating: `False Pool is paused; will not update to MachineConfig ${NEW}`,
     })
   })
@@ -117,6 +119,6 @@ describe('what a pool says', () => {
   test('when a node is degraded', () => {
     const broken = node('a', { state: 'Degraded', reason: 'content mismatch for file "/etc/x"' })
     const why = 'True Node a is reporting: "content mismatch for file \\"/etc/x\\""'
-    expect(stateOf(poolStatus(pool(), [broken], clock))).toMatchObject({ NodeDegraded: why, Degraded: why })
+    expect(stateOf(poolStatus(pool(), [broken], { clock }))).toMatchObject({ NodeDegraded: why, Degraded: why })
   })
 })

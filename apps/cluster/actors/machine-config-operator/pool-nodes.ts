@@ -6,7 +6,8 @@ import {
   type MachineConfigPool,
 } from '../../../../base/kubernetes/index.js'
 import { defined, type Clock } from '../../../../base/runtime/index.js'
-import { CURRENT_CONFIG, DESIRED_CONFIG, nodeRoleLabel, REASON, STATE } from './machine-config-names.js'
+import { CURRENT_CONFIG, DESIRED_CONFIG, REASON, STATE } from './machine-config-names.js'
+import { primaryPool } from './primary-pool.js'
 
 // As pkg/controller/node/status.go, node_controller.go and pkg/controller/common/layered_node_state.go of
 // machine-config-operator 7ff337a.
@@ -35,16 +36,15 @@ const isFailing = (node: KubeNode): boolean =>
 
 const isUnavailable = (node: KubeNode): boolean => !isReady(node) || (!isDone(node) && !isFailing(node))
 
-/** The nodes of a pool: a node of two roles belongs to the control plane (pkg/helpers GetPrimaryPoolForNode). */
-export function nodesOf(pool: MachineConfigPool, all: readonly KubeNode[]): KubeNode[] {
-  const wanted = Object.entries(pool.spec.nodeSelector?.matchLabels ?? {})
-  if (wanted.length === 0) return []
-  const isMaster = ({ metadata }: KubeNode) => nodeRoleLabel('master') in (metadata.labels ?? {})
-  return all
-    .filter(({ metadata }) => wanted.every(([key, value]) => metadata.labels?.[key] === value))
-    .filter((node) => pool.metadata.name !== 'worker' || !isMaster(node))
+/** The nodes of a pool, in the order of their names. */
+export const nodesOf = (
+  pool: MachineConfigPool,
+  all: readonly KubeNode[],
+  pools: readonly MachineConfigPool[],
+): KubeNode[] =>
+  all
+    .filter(({ metadata }) => primaryPool(pools, metadata.labels ?? {})?.metadata.name === pool.metadata.name)
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-}
 
 /** The nodes that may begin to update now, so that no more than `most` are away. */
 export function nodesToUpdate(pool: MachineConfigPool, nodes: readonly KubeNode[], most: number): KubeNode[] {
@@ -57,10 +57,19 @@ export function nodesToUpdate(pool: MachineConfigPool, nodes: readonly KubeNode[
   return waiting.slice(0, Math.max(0, capacity))
 }
 
+/** Further account of a pool's configuration. */
+interface PoolAccount {
+  clock: Clock
+  /** Why the configuration is not rendered, by the render controller. */
+  refusal?: string
+  /** The stream of the rendered configuration. */
+  stream?: string
+}
+
 export function poolStatus(
   pool: MachineConfigPool,
   nodes: readonly KubeNode[],
-  clock: Clock,
+  { clock, refusal, stream }: PoolAccount,
 ): NonNullable<MachineConfigPool['status']> {
   const { name = '' } = pool.spec.configuration ?? {}
   const updated = nodes.filter((node) => isDoneWith(node, name))
@@ -80,6 +89,7 @@ export function poolStatus(
     return `Node ${own} is reporting: ${JSON.stringify(annotation(node, REASON))}`
   })
   const isOneDegraded = degraded.length > 0
+  const isRefused = refusal !== undefined
   const bad = {
     status: isOneDegraded ? ('True' as const) : ('False' as const),
     reason: isOneDegraded ? `${degraded.length} nodes are reporting degraded status on sync` : '',
@@ -94,8 +104,10 @@ export function poolStatus(
     },
     { type: 'Updating', reason: '', ...updating },
     { type: 'NodeDegraded', ...bad },
-    { type: 'Degraded', ...bad, reason: '' },
+    { type: 'RenderDegraded', status: isRefused ? 'True' : 'False', reason: '', message: refusal ?? '' },
+    { type: 'Degraded', reason: '', status: isRefused ? 'True' : bad.status, message: bad.message },
   ]
+  const runs = all && !isOneDegraded && !isRefused ? stream : undefined
   const before = pool.status?.configuration
   const configuration = all ? { name } : before
   return {
@@ -106,6 +118,7 @@ export function poolStatus(
     unavailableMachineCount: unavailable.length,
     degradedMachineCount: degraded.length,
     conditions: withConditions(pool.status?.conditions, changes, clock),
+    ...defined({ osImageStream: runs === undefined ? undefined : { name: runs } }),
   }
 }
 

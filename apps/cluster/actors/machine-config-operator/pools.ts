@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import { defined } from '../../../../base/runtime/index.js'
 import {
   apiVersionOf,
+  conditionOf,
   type KubeNode,
   type MachineConfig,
   type MachineConfigPool,
@@ -14,7 +16,9 @@ import {
 import { HONOURS_PAUSE, RESPECTS_MAX_UNAVAILABLE } from './machine-config-behaviours.js'
 import { DESIRED_CONFIG, GENERATED_BY, MACHINE_CONFIG_OPERATOR, OS_IMAGE } from './machine-config-names.js'
 import { nodesToUpdate, isUpdated, nodesOf, poolStatus } from './pool-nodes.js'
+import { mostUnavailable } from './primary-pool.js'
 import { renderedConfig, type RenderedConfig } from './rendered-config.js'
+import { PoolRefusal, renderedStream } from './streams/os-streams.js'
 
 /**
  * The controllers of the pools: one renders the MachineConfigs of a pool into one, the other has as many nodes of the pool
@@ -27,6 +31,7 @@ export class PoolController implements ResourceController {
     { kind: 'MachineConfig', keysOf: () => this.#allPools() },
     { kind: 'Node', keysOf: () => this.#allPools() },
     { kind: 'ConfigMap', keysOf: (at) => (at.name === OS_IMAGE.name ? this.#allPools() : []) },
+    { kind: 'OSImageStream', keysOf: () => this.#allPools() },
   ]
   readonly #parts: ActorParts
 
@@ -35,12 +40,14 @@ export class PoolController implements ResourceController {
   }
 
   async reconcile({ name }: ObjectName): Promise<void> {
-    const { kube } = this.#parts
+    const { kube, clock } = this.#parts
     const found = await kube.find('MachineConfigPool', { name })
     if (!found || found.metadata.deletionTimestamp !== undefined) return
-    const pool = await this.#renderConfig(found)
-    const nodes = nodesOf(pool, (await kube.list('Node')).items)
-    const status = poolStatus(pool, nodes, this.#parts.clock)
+    const { pool, refusal } = await this.#renderConfig(found)
+    const { items: pools } = await kube.list('MachineConfigPool')
+    const nodes = nodesOf(pool, (await kube.list('Node')).items, pools)
+    const stream = await renderedStream(pool, kube)
+    const status = poolStatus(pool, nodes, { clock, ...defined({ refusal, stream }) })
     if (!isDeepStrictEqual(status, pool.status)) await this.#saveStatus(pool, status)
     await this.#updateNodes(pool, nodes)
   }
@@ -50,11 +57,26 @@ export class PoolController implements ResourceController {
     return items.map(({ metadata }) => ({ name: metadata.name }))
   }
 
-  /** Renders the configuration of a pool, and makes it the one that the pool asks for. */
-  async #renderConfig(pool: MachineConfigPool): Promise<MachineConfigPool> {
+  /** Renders the configuration of a pool, and makes it the one that the pool asks for; or says why it is not rendered. */
+  async #renderConfig(pool: MachineConfigPool): Promise<{ pool: MachineConfigPool; refusal?: string }> {
+    try {
+      const wanted = await renderedConfig(pool, this.#parts)
+      return { pool: wanted ? await this.#askFor(wanted, pool) : pool }
+    } catch (error) {
+      if (!(error instanceof PoolRefusal)) throw error
+      const refusal = `Failed to render configuration for pool ${pool.metadata.name}: ${error.message}`
+      this.#announceRefusal(pool, refusal)
+      return { pool, refusal }
+    }
+  }
+
+  #announceRefusal({ metadata: { name }, status }: MachineConfigPool, refusal: string): void {
+    if (conditionOf(status?.conditions, 'RenderDegraded')?.message === refusal) return
+    this.#parts.announce({ actor: MACHINE_CONFIG_OPERATOR, does: `renders nothing for pool ${name}`, because: refusal })
+  }
+
+  async #askFor(wanted: RenderedConfig, pool: MachineConfigPool): Promise<MachineConfigPool> {
     const { kube, announce } = this.#parts
-    const wanted = await renderedConfig(pool, kube)
-    if (!wanted) return pool
     const { name, releaseVersion } = wanted
     if (!(await kube.find('MachineConfig', { name })))
       await createIfAbsent(() => kube.create<'MachineConfig'>(newRenderedConfig(wanted, pool)))
@@ -86,7 +108,9 @@ export class PoolController implements ResourceController {
     const { kube, behaviours, announce } = this.#parts
     const { name } = pool.metadata
     if (pool.spec.paused && behaviours.has(HONOURS_PAUSE)) return
-    const most = behaviours.has(RESPECTS_MAX_UNAVAILABLE) ? Math.max(1, pool.spec.maxUnavailable ?? 1) : Infinity
+    const most = behaviours.has(RESPECTS_MAX_UNAVAILABLE)
+      ? mostUnavailable(pool.spec.maxUnavailable, nodes.length)
+      : Infinity
     for (const node of nodesToUpdate(pool, nodes, most)) {
       const wanted = pool.spec.configuration!.name!
       announce({

@@ -7,8 +7,19 @@ import {
   type SpecConfig,
   type SpecVersion,
 } from '../../../../ignition/index.js'
-import type { KubeClient, MachineConfig, MachineConfigPool } from '../../../../base/kubernetes/index.js'
+import {
+  isEmptySelector,
+  selectsLabels,
+  type ActorParts,
+  type ConfigMap,
+  type KubeClient,
+  type MachineConfig,
+  type MachineConfigPool,
+} from '../../../../base/kubernetes/index.js'
+import { REFUSES_RUNC } from './machine-config-behaviours.js'
 import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
+import { isRhel10, PoolRefusal, streamOfPool } from './streams/os-streams.js'
+import { runcRefusal, usesRunc } from './streams/runc-check.js'
 
 /** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */
 export const OWN_SPEC: SpecVersion = '3.5.0'
@@ -66,6 +77,9 @@ function renderedName(pool: string, spec: MachineConfigSpec): string {
   return `rendered-${pool}-${createHash('md5').update(JSON.stringify(spec)).digest('hex')}`
 }
 
+/** Parts of an actor that configurations are rendered with. */
+export type RenderParts = Pick<ActorParts, 'kube' | 'behaviours'>
+
 /** The MachineConfigs of a pool, merged into one. */
 export interface RenderedConfig {
   name: string
@@ -73,20 +87,51 @@ export interface RenderedConfig {
   releaseVersion: string
 }
 
-/** Configuration of a pool by the objects that are there; undefined while they are of two releases. */
-export async function renderedConfig(
-  { metadata, spec }: MachineConfigPool,
-  kube: KubeClient,
-): Promise<RenderedConfig | undefined> {
+/**
+ * Configuration of a pool by the objects that are there; undefined while they are of two releases.
+ *
+ * @throws PoolRefusal for one that is not rendered
+ */
+export async function renderedConfig(pool: MachineConfigPool, parts: RenderParts): Promise<RenderedConfig | undefined> {
+  const { kube, behaviours } = parts
+  const { metadata, spec } = pool
   const release = await kube.find('ConfigMap', OS_IMAGE)
-  const { baseOSContainerImage = '', releaseVersion = '' } = release?.data ?? {}
-  const labels = Object.entries(spec.machineConfigSelector?.matchLabels ?? {})
-  if (!release || labels.length === 0) return undefined
-  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join()
-  const { items } = await kube.list('MachineConfig', { labelSelector })
-  const configs = items.filter((config) => !config.metadata.ownerReferences?.length)
+  const { releaseVersion = '' } = release?.data ?? {}
+  const selector = spec.machineConfigSelector
+  if (!release || !selector || isEmptySelector(selector)) return undefined
+  const system = await systemOf(pool, release, parts)
+  if (!system) return undefined
+  const { items } = await kube.list('MachineConfig')
+  const selected = items.filter(({ metadata: { labels = {} } }) => selectsLabels(selector, labels))
+  const configs = selected.filter((config) => !config.metadata.ownerReferences?.length)
   const versions = configs.flatMap((config) => config.metadata.annotations?.[GENERATED_BY] ?? [])
   if (versions.length === 0 || versions.some((version) => version !== releaseVersion)) return undefined
-  const merged = mergedSpec(configs, baseOSContainerImage, kube)
+  const merged = mergedSpec(configs, system.image, kube)
+  const isOfRhel10 = isRhel10(system.stream ?? '') && merged.osImageURL === system.image
+  if (isOfRhel10 && behaviours.has(REFUSES_RUNC) && usesRunc(ignitionOf(merged))) throw runcRefusal(metadata.name)
   return { name: renderedName(metadata.name, merged), spec: merged, releaseVersion }
+}
+
+/** Name of the configuration that a pool should have by now; undefined while none can be rendered. */
+export async function nameToBeRendered(pool: MachineConfigPool, parts: RenderParts): Promise<string | undefined> {
+  try {
+    return (await renderedConfig(pool, parts))?.name
+  } catch (error) {
+    if (error instanceof PoolRefusal) return undefined
+    throw error
+  }
+}
+
+/** The node image of a pool, and its stream where the release brings several; undefined while that is not known. */
+async function systemOf(
+  pool: MachineConfigPool,
+  { data = {} }: ConfigMap,
+  parts: RenderParts,
+): Promise<{ image: string; stream?: string } | undefined> {
+  const { baseOSContainerImage = '', baseOSExtensionsContainerImage = '', releaseVersion = '' } = data
+  // A release of before the streams names no image of extensions here, and the design documents know no streams.
+  if (baseOSExtensionsContainerImage === '' || parts.behaviours.as === 'document')
+    return { image: baseOSContainerImage }
+  const stream = await streamOfPool(pool, releaseVersion, parts)
+  return stream && { image: stream.osImage, stream: stream.name }
 }

@@ -4,6 +4,7 @@ import { BOOT_IMAGE_STORIES } from './boot-image-stories.js'
 import { DEPLOY_IMAGE_STORIES } from './deploy-image-stories.js'
 import { HOST_STORIES } from './host-stories.js'
 import { NODE_IMAGE_STORIES } from './node-image-stories.js'
+import { STREAM_STORIES } from './stream-stories.js'
 import { OPERATOR_STORIES } from './operator-stories.js'
 import { TODAY_BOOT_IMAGE_STORIES } from './today-boot-image-stories.js'
 import { TODAY_DEPLOY_IMAGE_STORIES } from './today-deploy-image-stories.js'
@@ -19,6 +20,7 @@ export const STORIES: readonly Scenario[] = [
   ...TODAY_DEPLOY_IMAGE_STORIES,
   ...TODAY_BOOT_IMAGE_STORIES,
   ...TODAY_OPERATOR_STORIES,
+  ...STREAM_STORIES,
 ]
 
 /** The stories of an era, each name once. */

@@ -22,3 +22,10 @@ export const NEXT = { version: '4.22.0', coreos: '9.6.20260701.0', base: '9.6.20
 /** The same, with the cluster's programs in their disk images. */
 export const FAR = { version: '4.22.0', coreos: '9.6.20260701.0' } satisfies ScenarioRelease
 export const FAR_NEXT = { version: '4.23.0', coreos: '9.8.20261101.0' } satisfies ScenarioRelease
+/** The last release before the streams, and the first with them. */
+export const BEFORE_STREAMS = { version: '4.22.0', coreos: '9.8.20260521-0' } satisfies ScenarioRelease
+export const TWO_STREAMS = {
+  version: '5.0.0',
+  coreos: '9.8.20260820-0',
+  streams: { 'rhel-10': '10.2.20260820-0' },
+} satisfies ScenarioRelease

@@ -5,16 +5,59 @@ const BURN_IN = { file: 'machine/programs/system/burn-in-programs.ts' }
 const WRITE = { file: 'steps/write-image/write-image.ts' }
 const ORDER = { file: 'machine/boot/boot-order.ts' }
 const INSTALLER = { file: 'machine/programs/coreos-installer/coreos-installer.ts' }
+const PODMAN = { file: 'machine/programs/podman/podman.ts' }
 const PARAMETERS = { file: 'machine/live/removable-parameters.ts' }
 
 /** Rows of the machine. */
 export const MACHINE_MUTANTS = fidelityMutants('machine', [
   {
-    row: '`podman` pulls from any registry',
-    does: 'pulls what no file lists',
-    file: 'machine/programs/system/podman.ts',
-    from: '    if (!known(reference))\n      return failed(',
-    to: '    if (reference === undefined)\n      return failed(',
+    row: '`podman` asks a registry without TLS only where',
+    does: 'asks it with TLS',
+    file: 'machine/programs/podman/pull-image.ts',
+    from: ' || isLoopback(hostname)',
+    to: " || (isLoopback(hostname) && hostname === '')",
+  },
+  {
+    row: '`podman run` runs the program of a container',
+    does: 'cannot run it',
+    ...PODMAN,
+    from: 'runBootc(process, { ...run, files }) : 0',
+    to: 'runBootc(process, { ...run, files }) : 126',
+  },
+  {
+    row: '`podman` stores all of an image',
+    does: 'stores more of it',
+    file: 'machine/programs/podman/pull-image.ts',
+    from: '{ nodes: 5000,',
+    to: '{ nodes: 50_000,',
+  },
+  {
+    row: '`bootc install` makes the root filesystem of the type',
+    does: 'makes none that can be read',
+    file: 'machine/disk/ext4-image.ts',
+    from: 'sb.writeUInt16LE(0xef53, 56)',
+    to: "sb.write('XFSB', 56)",
+  },
+  {
+    row: '`--block-setup=tpm2-luks` encrypts the root filesystem',
+    does: 'has no header',
+    file: 'machine/programs/podman/bootc/bootc.ts',
+    from: 'if (isEncrypted) await device.write(root.offset, luksHeader(luksUuid))',
+    to: 'if (isEncrypted) await device.write(root.offset, Buffer.alloc(4096))',
+  },
+  {
+    row: 'No boot loader entry of ostree says from which image it is',
+    does: 'says nothing',
+    file: 'machine/programs/podman/bootc/physical-root.ts',
+    from: '    `# ${withDigest(image, digest)}`,\n',
+    to: '',
+  },
+  {
+    row: 'cloud-init of a container applies all of a config drive',
+    does: 'applies nothing',
+    file: 'machine/boot/container-boot.ts',
+    from: 'drive && hasCloudInit(tree) ?',
+    to: 'drive && !hasCloudInit(tree) ?',
   },
   {
     row: 'A config that takes root, boot or the boot loader',
@@ -151,7 +194,7 @@ export const MACHINE_MUTANTS = fidelityMutants('machine', [
     does: 'writes to the disk',
     file: 'machine/boot/first-boot.ts',
     from: '  if (outcome.failure === null) {\n    presetUnits(tree)\n',
-    to: "  if (outcome.failure === null) {\n    await device.write(bootOffset - 4096, Buffer.from('written'))\n    presetUnits(tree)\n",
+    to: "  if (outcome.failure === null) {\n    await device.write(bootPlace.offset - 4096, Buffer.from('written'))\n    presetUnits(tree)\n",
   },
   {
     row: 'Ignition partitions disks, makes arrays',
@@ -533,9 +576,9 @@ export const SIMULATED_STEP_MUTANTS = fidelityMutants('steps-on-a-machine', [
   {
     row: '`generic_container_step`, `container_clean_step`',
     does: 'does not remember what ran',
-    file: 'machine/programs/system/podman.ts',
-    from: "      add(inside, RAN, words.join(' '))\n",
-    to: '',
+    ...PODMAN,
+    from: "    addLine(inside, RAN, argv.join(' '))\n    if (simulated",
+    to: '    if (simulated',
   },
   {
     row: 'New redundant arrays synchronise',
@@ -633,8 +676,8 @@ export const STREAM_MUTANTS = fidelityMutants('streams', [
     row: 'On x86_64 `copy-metal` makes links for aarch64',
     does: 'makes links for aarch64 too',
     file: 'coreos/machine-os/copy-metal.ts',
-    from: "? ['', `_${architecture}`] : [`_${iso.architecture}`])",
-    to: "? ['', `_${architecture}`, '_aarch64'] : [`_${iso.architecture}`])",
+    from: "['', `_${iso.architecture}`]",
+    to: "['', `_${iso.architecture}`, '_aarch64']",
   },
   {
     row: 'podman, skopeo and oc run the credential helpers',

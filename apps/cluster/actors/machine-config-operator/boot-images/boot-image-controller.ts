@@ -80,7 +80,7 @@ export class BootImageController implements ResourceController {
   async reconcile(_at: ObjectName, signal: AbortSignal): Promise<void> {
     const { kube, behaviours } = this.#parts
     const cluster = await kube.find('ClusterVersion', { name: 'version' })
-    const pending = await pendingUpgrade(cluster, kube)
+    const pending = await pendingUpgrade(cluster, this.#parts)
     for (const set of (await kube.list('MachineSet')).items)
       if (set.metadata.deletionTimestamp === undefined) await this.#reconcileSet(set, pending)
     if (pending === undefined && behaviours.has(NAMES_SKEW)) await this.#reportSkew(cluster!, signal)

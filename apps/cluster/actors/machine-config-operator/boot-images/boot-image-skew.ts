@@ -9,7 +9,7 @@ const MIN_RHEL_VERSION = '9.2'
 /** Platforms whose machine sets get boot images by themselves (common/helpers.go CheckBootImagePlatform). */
 const MANAGED_PLATFORMS: readonly string[] = ['AWS', 'Azure', 'GCP', 'VSphere']
 
-/** What the mode of a cluster follows from. */
+/** Facts that the mode of a cluster follows from. */
 export interface SkewFacts {
   spec: MachineConfiguration['spec']
   platform: string

@@ -13,7 +13,7 @@ const MANAGED = {
 
 /** An API of a release on a platform. */
 async function openApi(releaseVersion: string, platform: string) {
-  const policies = managedImagePolicy(new Behaviours([]))
+  const policies = [managedImagePolicy(new Behaviours([]))]
   const { client: kube } = openKube({ clock: new VirtualClock(), random: seededRandom(3), policies })
   await kube.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: OS_IMAGE, data: { releaseVersion } })
   const infrastructure = await kube.create<'Infrastructure'>({

@@ -1,4 +1,4 @@
-import type { AdmittedWrite, Behaviours, ObjectReader, PolicyRefusal } from '../../../../../base/kubernetes/index.js'
+import type { AdmissionPolicy, Behaviours, ObjectReader } from '../../../../../base/kubernetes/index.js'
 import { REFUSES_MANAGED_IMAGES } from '../machine-config-behaviours.js'
 import { OS_IMAGE } from '../machine-config-names.js'
 
@@ -14,22 +14,18 @@ const PLATFORMS: readonly { since: number; platforms: readonly string[] }[] = [
 ]
 
 /** The policy that a release brings against `spec.managedBootImages` on platforms that have no such images. */
-export const managedImagePolicy =
-  (behaviours: Behaviours) =>
-  ({ kind, after }: AdmittedWrite, read: ObjectReader): PolicyRefusal | undefined => {
-    if (kind !== 'MachineConfiguration' || !after) return undefined
-    const { managedBootImages } = (after['spec'] ?? {}) as { managedBootImages?: object }
+export const managedImagePolicy = (behaviours: Behaviours): AdmissionPolicy => ({
+  name: 'managed-bootimages-platform-check',
+  kind: 'MachineConfiguration',
+  refuses: ({ after }, read) => {
+    const { managedBootImages } = (after?.['spec'] ?? {}) as { managedBootImages?: object }
     const release = releaseIn(read)
-    if (managedBootImages === undefined || release === undefined) return undefined
-    if (!behaviours.of(release).has(REFUSES_MANAGED_IMAGES)) return undefined
-    const platforms = platformsOf(release)
-    if (platforms.includes(platformIn(read))) return undefined
-    return {
-      policy: 'managed-bootimages-platform-check',
-      binding: 'managed-bootimages-platform-check-binding',
-      message: `This feature is only supported on these platforms: ${platforms.join(', ')}`,
-    }
-  }
+    if (managedBootImages === undefined || release === undefined) return false
+    return behaviours.of(release).has(REFUSES_MANAGED_IMAGES) && !platformsOf(release).includes(platformIn(read))
+  },
+  message: (read) =>
+    `This feature is only supported on these platforms: ${platformsOf(releaseIn(read) ?? '').join(', ')}`,
+})
 
 function platformsOf(release: string): readonly string[] {
   const [major = 0, minor = 0] = release.split('.').map(Number)

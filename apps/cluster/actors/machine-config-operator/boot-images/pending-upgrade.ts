@@ -1,11 +1,11 @@
-import { conditionOf, type ClusterVersion, type KubeClient } from '../../../../../base/kubernetes/index.js'
+import { conditionOf, type ClusterVersion } from '../../../../../base/kubernetes/index.js'
 import { isUpdated } from '../pool-nodes.js'
-import { renderedConfig } from '../rendered-config.js'
+import { nameToBeRendered, type RenderParts } from '../rendered-config.js'
 
 /** The reason not to replace boot images now: an installation or an upgrade that is not complete. Undefined if there is none. */
 export async function pendingUpgrade(
   cluster: ClusterVersion | undefined,
-  kube: KubeClient,
+  parts: RenderParts,
 ): Promise<string | undefined> {
   const [current] = cluster?.status?.history ?? []
   if (!cluster || !current) return 'the cluster is being installed'
@@ -16,9 +16,9 @@ export async function pendingUpgrade(
   const target = isAsked && !isRefused ? version || 'another release' : current.version
   const incomplete = `the upgrade to ${target} is not complete`
   if (current.state !== 'Completed' || (isAsked && !isRefused)) return incomplete
-  for (const pool of (await kube.list('MachineConfigPool')).items) {
-    const wanted = await renderedConfig(pool, kube)
-    const isThere = isUpdated(pool) && (!wanted || wanted.name === pool.spec.configuration?.name)
+  for (const pool of (await parts.kube.list('MachineConfigPool')).items) {
+    const wanted = await nameToBeRendered(pool, parts)
+    const isThere = isUpdated(pool) && (wanted === undefined || wanted === pool.spec.configuration?.name)
     if (!isThere) return `${incomplete}: pool ${pool.metadata.name} is not updated`
   }
   return undefined

@@ -1,0 +1,163 @@
+import { apiVersionOf, createIfAbsent, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import { REQUIRED_FOR_UPGRADE, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
+import { PROVISIONING, providerSpec, ROLE_LABEL, writePlatform } from '../rehearsal/installation.js'
+import { MACHINE_API_NAMESPACE, type RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
+import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
+import type { ClusterMember, OwnCluster } from './own-cluster.js'
+import { createOwnHost, createSpare } from './own-hosts.js'
+import type { OwnMachineConfig, OwnMachineSet } from './own-objects.js'
+import { NOW } from './own-scenario.js'
+import { labelNodes } from './label-nodes.js'
+import { waitForHosts } from './own-waits.js'
+
+/**
+ * Installs a cluster like the user's own: hosts with their hardware, names, machines, pools and MachineConfigs. The state in
+ * which it was gathered is made afterwards.
+ *
+ * @returns a sentence where it cannot be installed
+ */
+export async function installOwnCluster(own: OwnCluster, rehearsed: RehearsedCluster): Promise<string | null> {
+  const { kube } = rehearsed
+  await writePlatform(rehearsed, own.isSingleNode)
+  await kube.create({
+    apiVersion: apiVersionOf('Provisioning'),
+    kind: 'Provisioning',
+    metadata: { name: PROVISIONING },
+    spec: { provisioningNetwork: 'Disabled', ...own.folder.objects.Provisioning[0]?.spec },
+  })
+  const started = await waitUntilSettled(rehearsed, 'upgrade')
+  if (started !== null) return started
+  await createPools(own, rehearsed)
+  await createConfigs(own.folder.objects.MachineConfig, rehearsed)
+  for (const member of own.members) await createMember(member, own, rehearsed)
+  await createSets(own, rehearsed)
+  for (const host of own.spares) await createSpare(host, own, rehearsed)
+  return (
+    (await waitUntilSettled(rehearsed, 'nodes')) ?? (await labelNodes(own, rehearsed)) ?? waitForHosts(own, rehearsed)
+  )
+}
+
+/** Creates the cluster's pools, or gives those that the operator has created their settings. None is paused yet. */
+async function createPools({ pools }: OwnCluster, { kube }: RehearsedCluster): Promise<void> {
+  for (const { name, object } of pools) {
+    const { machineConfigSelector, nodeSelector, maxUnavailable } = object.spec
+    const spec = defined({
+      machineConfigSelector: machineConfigSelector ?? undefined,
+      nodeSelector: nodeSelector ?? undefined,
+      maxUnavailable,
+    })
+    const labels = { ...object.metadata.labels, ...(name === 'master' ? { [REQUIRED_FOR_UPGRADE]: '' } : {}) }
+    const isThere = (await kube.find('MachineConfigPool', { name })) !== undefined
+    if (isThere) await kube.patch('MachineConfigPool', { name }, { metadata: { labels }, spec })
+    else
+      await kube.create({
+        apiVersion: apiVersionOf('MachineConfigPool'),
+        kind: 'MachineConfigPool',
+        metadata: { name, labels },
+        spec,
+      })
+  }
+}
+
+/** Names of the MachineConfigs that the operator makes of its templates. */
+const OF_TEMPLATES = /^(00-(master|worker)|01-(master|worker)-(container-runtime|kubelet))$/
+
+/** Creates the cluster's MachineConfigs beside those of the operator's templates. */
+async function createConfigs(configs: readonly OwnMachineConfig[], { kube }: RehearsedCluster): Promise<void> {
+  for (const { metadata, spec } of configs) {
+    if (OF_TEMPLATES.test(metadata.name) || metadata.labels?.[ROLE] === undefined) continue
+    await createIfAbsent(() =>
+      kube.create<'MachineConfig'>({
+        apiVersion: apiVersionOf('MachineConfig'),
+        kind: 'MachineConfig',
+        metadata: { name: metadata.name, labels: metadata.labels ?? {} },
+        spec: defined({
+          config: spec.config ?? undefined,
+          kernelArguments: spec.kernelArguments ?? undefined,
+        }),
+      }),
+    )
+  }
+}
+
+/** Creates the machine sets, which find the machines that they want, and makes them their owners. */
+async function createSets(own: OwnCluster, { kube }: RehearsedCluster): Promise<void> {
+  for (const set of own.folder.objects.MachineSet) {
+    const { name, labels = {} } = set.metadata
+    const matchLabels = set.spec.selector.matchLabels ?? {}
+    const members = own.members.filter((member) => setOf(member) === name)
+    const { metadata } = await kube.create({
+      apiVersion: apiVersionOf('MachineSet'),
+      kind: 'MachineSet',
+      metadata: { name, namespace: MACHINE_API_NAMESPACE, labels },
+      spec: {
+        replicas: members.length,
+        selector: { matchLabels },
+        template: {
+          metadata: { labels: set.spec.template.metadata?.labels ?? matchLabels },
+          spec: { providerSpec: { value: providerOf(set) } },
+        },
+      },
+    })
+    const owner = {
+      apiVersion: apiVersionOf('MachineSet'),
+      kind: 'MachineSet',
+      controller: true,
+      name,
+      uid: metadata.uid,
+    }
+    for (const member of members)
+      await kube.patch(
+        'Machine',
+        { name: machineNameOf(member), namespace: MACHINE_API_NAMESPACE },
+        { metadata: { ownerReferences: [owner] } },
+      )
+  }
+}
+
+/** Settings of a machine set as they are, with the user data of the rehearsal: that of the cluster is a Secret. */
+function providerOf({ spec }: OwnMachineSet): BareMetalProviderSpec {
+  const { image, hostSelector, customDeploy } = spec.template.spec.providerSpec?.value ?? {}
+  return defined({
+    image: image?.url ? image : undefined,
+    hostSelector,
+    customDeploy: customDeploy ?? { method: 'install_coreos' },
+    userData: { name: 'worker-user-data' },
+  })
+}
+
+const setOf = ({ machine }: ClusterMember): string | undefined =>
+  machine?.metadata.ownerReferences?.find(({ kind }) => kind === 'MachineSet')?.name
+
+const hostNameOf = ({ host, node }: ClusterMember): string => host?.metadata.name ?? node.metadata.name
+
+const machineNameOf = (member: ClusterMember): string => member.machine?.metadata.name ?? hostNameOf(member)
+
+/** Creates the computer, the host and the machine of a node; the host is to be installed for the machine at once. */
+async function createMember(member: ClusterMember, own: OwnCluster, rehearsed: RehearsedCluster): Promise<void> {
+  const { node, host, machine, role } = member
+  const machineName = machineNameOf(member)
+  const value = providerSpec(rehearsed.release(NOW), role, rehearsed)
+  const consumerRef = {
+    apiVersion: apiVersionOf('Machine'),
+    kind: 'Machine',
+    name: machineName,
+    namespace: MACHINE_API_NAMESPACE,
+  }
+  await createOwnHost({ name: hostNameOf(member), host, node: node.metadata.name }, own, rehearsed, {
+    ...defined({ customDeploy: value.customDeploy, image: value.image?.url ? value.image : undefined }),
+    userData: { name: value.userData!.name, namespace: MACHINE_API_NAMESPACE },
+    consumerRef,
+  })
+  await rehearsed.kube.create({
+    apiVersion: apiVersionOf('Machine'),
+    kind: 'Machine',
+    metadata: {
+      name: machineName,
+      namespace: MACHINE_API_NAMESPACE,
+      labels: { ...machine?.metadata.labels, [ROLE_LABEL]: role },
+    },
+    spec: { providerSpec: { value } },
+  })
+}

@@ -1,0 +1,220 @@
+import type {
+  BareMetalProviderSpec,
+  Condition,
+  HostImageSpec,
+  LabelSelector,
+  MachineConfiguration,
+} from '../../../base/kubernetes/index.js'
+
+// The members of a cluster's objects that a rehearsal reads, as `oc adm must-gather` and `oc get -o yaml` write them:
+// openshift/api 2a3d739 (config/v1, machineconfiguration/v1, operator/v1, machine/v1beta1), baremetal-operator 02aa505.
+
+export interface OwnMetadata {
+  name: string
+  namespace?: string
+  uid?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  ownerReferences?: { kind: string; name: string }[]
+  deletionTimestamp?: string
+}
+
+interface OwnObject<K extends string> {
+  apiVersion: string
+  kind: K
+  metadata: OwnMetadata
+}
+
+/** A condition as objects of a cluster have it: some operators leave members out. */
+export type OwnCondition = Pick<Condition, 'type' | 'status'> & { reason?: string; message?: string }
+
+export interface OwnClusterVersion extends OwnObject<'ClusterVersion'> {
+  spec: {
+    clusterID: string
+    channel?: string
+    desiredUpdate?: { version?: string; image?: string } | null
+    overrides?: { kind?: string; name?: string; unmanaged?: boolean }[] | null
+  }
+  status: {
+    desired?: { version?: string; image?: string }
+    history: OwnHistoryEntry[]
+    availableUpdates?: { version?: string; image?: string }[] | null
+    conditions?: OwnCondition[]
+  }
+}
+
+export interface OwnHistoryEntry {
+  state: 'Completed' | 'Partial'
+  version: string
+  image: string
+  startedTime?: string
+  completionTime?: string | null
+  verified?: boolean
+}
+
+export interface OwnClusterOperator extends OwnObject<'ClusterOperator'> {
+  status?: { conditions?: OwnCondition[]; versions?: { name: string; version: string }[] }
+}
+
+export interface OwnInfrastructure extends OwnObject<'Infrastructure'> {
+  status?: {
+    infrastructureName?: string
+    platform?: string
+    platformStatus?: { type?: string }
+    controlPlaneTopology?: string
+  }
+}
+
+export interface OwnPool extends OwnObject<'MachineConfigPool'> {
+  spec: {
+    configuration?: { name?: string }
+    machineConfigSelector?: LabelSelector | null
+    nodeSelector?: LabelSelector | null
+    maxUnavailable?: number | string
+    paused?: boolean
+  }
+  status?: { configuration?: { name?: string }; machineCount?: number; conditions?: OwnCondition[] }
+}
+
+export interface OwnMachineConfig extends OwnObject<'MachineConfig'> {
+  spec: {
+    config?: object | null
+    osImageURL?: string
+    kernelArguments?: string[] | null
+    kernelType?: string
+    extensions?: string[] | null
+    fips?: boolean
+  }
+}
+
+/** Consequence of a change of a file, a unit or a key, as a `NodeDisruptionPolicy` names it. */
+export interface DisruptionAction {
+  type: 'Reboot' | 'Drain' | 'Reload' | 'Restart' | 'DaemonReload' | 'None' | 'Special'
+  reload?: { serviceName: string }
+  restart?: { serviceName: string }
+}
+
+export interface DisruptionPolicies {
+  files?: { path: string; actions: DisruptionAction[] }[] | null
+  units?: { name: string; actions: DisruptionAction[] }[] | null
+  sshkey?: { actions: DisruptionAction[] }
+}
+
+/** How the age of boot images is judged, as `MachineConfiguration` states it. */
+export type SkewEnforcement = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>
+
+export interface OwnMachineConfiguration extends OwnObject<'MachineConfiguration'> {
+  spec?: Pick<MachineConfiguration['spec'], 'bootImageSkewEnforcement'> & { nodeDisruptionPolicy?: DisruptionPolicies }
+  status?: {
+    nodeDisruptionPolicyStatus?: { clusterPolicies?: DisruptionPolicies }
+    bootImageSkewEnforcementStatus?: SkewEnforcement
+  }
+}
+
+export interface OwnNode extends OwnObject<'Node'> {
+  spec?: { unschedulable?: boolean; providerID?: string; taints?: object[] | null }
+  status?: { conditions?: OwnCondition[]; nodeInfo?: { osImage?: string; architecture?: string } }
+}
+
+export interface OwnMachine extends OwnObject<'Machine'> {
+  spec: { providerID?: string; providerSpec?: { value?: BareMetalProviderSpec | null } }
+  status?: { phase?: string; nodeRef?: { name?: string }; errorMessage?: string }
+}
+
+export interface OwnMachineSet extends OwnObject<'MachineSet'> {
+  spec: {
+    replicas?: number
+    selector: LabelSelector
+    template: {
+      metadata?: { labels?: Record<string, string> }
+      spec: { providerSpec?: { value?: BareMetalProviderSpec | null } }
+    }
+  }
+}
+
+export interface OwnHost extends OwnObject<'BareMetalHost'> {
+  spec: {
+    online?: boolean
+    bmc?: { address: string; credentialsName?: string }
+    bootMACAddress?: string
+    architecture?: string
+    bootMode?: 'UEFI' | 'UEFISecureBoot' | 'legacy'
+    consumerRef?: { kind?: string; name?: string; namespace?: string }
+    customDeploy?: { method: string }
+    externallyProvisioned?: boolean
+    image?: HostImageSpec
+    rootDeviceHints?: Record<string, unknown>
+  }
+  status?: {
+    operationalStatus?: string
+    errorType?: string
+    errorMessage?: string
+    poweredOn?: boolean
+    provisioning?: { state?: string }
+    hardware?: { hostname?: string }
+  }
+}
+
+export interface OwnHardwareData extends OwnObject<'HardwareData'> {
+  spec?: { hardware?: Record<string, unknown> }
+}
+
+export interface OwnFirmwareSettings extends OwnObject<'HostFirmwareSettings'> {
+  spec?: { settings?: Record<string, string | number> | null }
+  status?: { settings?: Record<string, string> | null; conditions?: OwnCondition[] }
+}
+
+export interface OwnProvisioning extends OwnObject<'Provisioning'> {
+  spec?: {
+    provisioningNetwork?: 'Managed' | 'Unmanaged' | 'Disabled'
+    provisioningOSDownloadURL?: string
+    [field: string]: unknown
+  }
+}
+
+export interface OwnConfigMap extends OwnObject<'ConfigMap'> {
+  data?: Record<string, string>
+}
+
+interface MirrorList {
+  source: string
+  mirrors?: string[] | null
+  mirrorSourcePolicy?: 'AllowContactingSource' | 'NeverContactSource'
+}
+
+/** Mirrors of registries: the three kinds in which OpenShift has had them. */
+export interface OwnMirrorSet extends OwnObject<
+  'ImageContentSourcePolicy' | 'ImageDigestMirrorSet' | 'ImageTagMirrorSet'
+> {
+  spec?: {
+    repositoryDigestMirrors?: MirrorList[] | null
+    imageDigestMirrors?: MirrorList[] | null
+    imageTagMirrors?: MirrorList[] | null
+  }
+}
+
+/** The kinds of a cluster that a rehearsal plays, with their types. */
+export interface OwnKinds {
+  BareMetalHost: OwnHost
+  ClusterOperator: OwnClusterOperator
+  ClusterVersion: OwnClusterVersion
+  ConfigMap: OwnConfigMap
+  HardwareData: OwnHardwareData
+  HostFirmwareSettings: OwnFirmwareSettings
+  ImageContentSourcePolicy: OwnMirrorSet
+  ImageDigestMirrorSet: OwnMirrorSet
+  ImageTagMirrorSet: OwnMirrorSet
+  Infrastructure: OwnInfrastructure
+  Machine: OwnMachine
+  MachineConfig: OwnMachineConfig
+  MachineConfigPool: OwnPool
+  MachineConfiguration: OwnMachineConfiguration
+  MachineSet: OwnMachineSet
+  Node: OwnNode
+  Provisioning: OwnProvisioning
+}
+
+export type OwnKind = keyof OwnKinds
+
+/** The objects of a cluster by kind, each list in the order of names. */
+export type OwnObjects = { [K in OwnKind]: OwnKinds[K][] }

@@ -1,0 +1,87 @@
+import { defined, UserError } from '../../../base/runtime/index.js'
+import { ERRORS } from '../errors.js'
+import { isOlder, readVersion } from '../actors/cluster-version-operator/release-version.js'
+import type { OwnRelease } from '../rehearsal/own-releases.js'
+import type { Scenario, ScenarioRelease } from '../rehearsal/scenario.js'
+import type { OwnCluster } from './own-cluster.js'
+import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
+import { madeCoreosVersion, nextMinor } from './release-names.js'
+
+/** The release that a cluster is to go to. */
+export interface UpgradeTarget {
+  /** `--to` as it was given; undefined for the default. */
+  named: string | undefined
+  /** Contents of the release image; undefined for a version, whose release is made. */
+  own?: OwnRelease
+}
+
+/** Keys of the two releases in the scenario. */
+export const NOW = 'now'
+export const NEXT = 'next'
+
+/** True if a release is named by its version alone. */
+export const isVersion = (named: string): boolean => readVersion(named) !== undefined
+
+/** The version that is rehearsed where none is named: an upgrade under way, an available one, or the next minor release. */
+export function defaultTarget({ folder, version, upgradingTo }: OwnCluster): string {
+  if (upgradingTo !== undefined && isOlder(version, upgradingTo)) return upgradingTo
+  const { availableUpdates } = folder.objects.ClusterVersion[0]!.status
+  const offered = (availableUpdates ?? []).flatMap((one) => one.version ?? []).filter((one) => isOlder(version, one))
+  return (
+    offered.reduce<string | undefined>((best, one) => (best && isOlder(one, best) ? best : one), undefined) ??
+    nextMinor(version)
+  )
+}
+
+/**
+ * The scenario of a cluster's upgrade; its steps are played elsewhere.
+ *
+ * @throws UserError `cluster-target` (usage) for a release that is not newer
+ */
+export function ownScenario(cluster: OwnCluster, target: UpgradeTarget): Scenario {
+  const next = releaseOf(cluster, target)
+  checkTarget(cluster, next.version)
+  const { version, coreos, base } = cluster
+  const family = /^\d+\.\d{8}\./.test(coreos) ? 'fcos' : 'rhcos'
+  const mirrors = mirrorsOf(cluster.folder.objects)
+  return {
+    name: scenarioName(cluster.name),
+    title: `the upgrade from ${version} to ${next.version}`,
+    releases: {
+      [NOW]: { version, coreos, family, ...defined({ base: base === coreos ? undefined : base }) },
+      [NEXT]: next,
+    },
+    cluster: {
+      release: NOW,
+      network: isMirrorAlone(mirrors) ? 'disconnected' : 'connected',
+      ...defined({ mirrors: mirrors.length === 0 ? undefined : mirrors }),
+    },
+    steps: [],
+  }
+}
+
+function releaseOf(cluster: OwnCluster, { named, own }: UpgradeTarget): ScenarioRelease {
+  if (own) {
+    const { version, coreos, base, family } = own
+    return { version, coreos, family, own, ...defined({ base: base === coreos ? undefined : base }) }
+  }
+  const version = named ?? defaultTarget(cluster)
+  const coreos = madeCoreosVersion(cluster.coreos, version)
+  const base = cluster.base === cluster.coreos ? undefined : madeCoreosVersion(cluster.base, version)
+  return { version, coreos, ...defined({ base: base === coreos ? undefined : base }) }
+}
+
+function checkTarget({ version }: OwnCluster, to: string): void {
+  const refused = (sentence: string) =>
+    new UserError('cluster-target', sentence, { kind: 'usage', remedy: ERRORS['cluster-target'].remedy })
+  if (to === version) throw refused(`the cluster runs ${version} already`)
+  if (isOlder(to, version)) throw refused(`${to} is older than ${version}, which the cluster runs`)
+}
+
+/** A name as scenarios have them. */
+const scenarioName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 60) || 'cluster'

@@ -1,0 +1,106 @@
+import { columnLines, countText, sizeText } from '../../../base/runtime/index.js'
+import { wrapStory } from '../rehearsal/story-line.js'
+import type { PoolReport, UpgradeReport } from './upgrade-report.js'
+
+const INDENT = '  '
+
+/** The lines of a report, at most `columns` wide. */
+export function reportLines(report: UpgradeReport, columns = 80): string[] {
+  const width = Math.max(40, columns)
+  const { cluster, findings, pools, hosts, pulled, notes, notPlayed, disruption } = report
+  const wrapped = (text: string, indent = INDENT): string[] =>
+    wrapStory(text.replaceAll(/\s+/g, ' '), width - indent.length - 2).map(
+      (line, at) => `${indent}${at === 0 ? '' : '  '}${line}`,
+    )
+  const section = (title: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : ['', ...wrapped(title, ''), ...lines]
+  const group = (effect: (typeof findings)[number]['effect']): string[] =>
+    findings.filter((one) => one.effect === effect).flatMap(({ subject, says }) => wrapped(`${subject} ${says}`))
+  const kinds = Object.entries(notPlayed).sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
+  return [
+    '',
+    ...wrapped(
+      `${report.scenario}: ${cluster.from} to ${cluster.to} on ${cluster.platform}, installed with ${cluster.installed}: ${countText(cluster.nodes, 'node')}, ${countText(cluster.hosts, 'host')}, ${countText(cluster.pools, 'pool')}`,
+      '',
+    ),
+    ...wrapped(outcomeText(report)),
+    ...section('Blocks the upgrade:', [...otherRefusal(report).flatMap((text) => wrapped(text)), ...group('blocks')]),
+    ...section('Holds back a part of the cluster:', group('holds back')),
+    ...section('Blocks the upgrade after this one:', group('blocks later')),
+    ...section('To know:', group('warns')),
+    ...section('Reboots; pools go on side by side:', poolLines(pools, width)),
+    ...section('Hosts:', [
+      ...hostLine('installed again', hosts.provisioned, wrapped),
+      ...hostLine('inspected again', hosts.inspected, wrapped),
+      ...hostLine('taken over by the new Ironic as they are', hosts.adopted, wrapped),
+      ...hostLine('wait as before', hosts.waiting, wrapped),
+    ]),
+    ...section('Pulled:', [
+      ...wrapped(
+        `${sizeText(pulled.bytes)} of node images by ${countText(pulled.nodes, 'node')}, ${minutesText(pulled.secondsEach)} each; ${countText(pulled.images, 'image')} of the payload by pods`,
+      ),
+      ...wrapped(`Model: ${pulled.model}.`),
+    ]),
+    ...section(
+      'A later change of a MachineConfig (--json has all policies):',
+      disruption.filter(({ isOwn }) => isOwn).flatMap(({ of, does }) => wrapped(`${of}: ${does}`)),
+    ),
+    ...section(
+      'Not played:',
+      kinds.length === 0 ? [] : wrapped(kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')),
+    ),
+    ...section(
+      'Notes:',
+      notes.flatMap((note) => wrapped(note)),
+    ),
+    '',
+  ]
+}
+
+/** The refusal of the version operator, where no finding explains it. */
+const otherRefusal = ({ refusal, findings }: UpgradeReport): string[] =>
+  refusal === null || findings.some(({ effect }) => effect === 'blocks')
+    ? []
+    : [`the version operator refuses it: ${refusal}`]
+
+function outcomeText({ outcome, seconds, refusal }: UpgradeReport): string {
+  const forced = refusal === null ? '' : ', by force, for the version operator had refused it'
+  switch (outcome) {
+    case 'completed':
+      return `Completed after ${minutesText(seconds.upgrade ?? 0)}${forced}; the last node followed after ${minutesText(Math.max(seconds.nodes, 0))}.`
+    case 'refused':
+      return 'Refused, by force too.'
+    case 'not completed':
+      return `Not completed${forced}.`
+  }
+}
+
+/** `12 min`; less than one is told in seconds. */
+const minutesText = (seconds: number): string => (seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`)
+
+function poolLines(pools: readonly PoolReport[], width: number): string[] {
+  const rows = pools.map(({ pool, nodes, paused, maxUnavailable, atOnce, reboots, behind }) => {
+    const rebooted = new Set(reboots.map(({ node }) => node))
+    const state = paused ? 'paused' : behind.length === 0 ? 'done' : `${behind.length} behind`
+    return [INDENT + pool, `${rebooted.size} of ${nodes}`, `${atOnce} of ${maxUnavailable}`, spanText(reboots), state]
+  })
+  const head = [`${INDENT}POOL`, 'REBOOTED', 'AT ONCE', 'MINUTES', 'STATE']
+  const table = columnLines([head, ...rows], { gap: 2 })
+  const order = pools.flatMap(({ pool, reboots }) =>
+    reboots.length === 0
+      ? []
+      : wrapStory([`${pool}:`, ...reboots.map(({ node }) => node)].join(' '), width - 6).map(
+          (line, at) => `${INDENT}${at === 0 ? '' : '  '}${line}`,
+        ),
+  )
+  return [...table, ...order]
+}
+
+/** Minutes of the first and of the last node that is back. */
+function spanText(reboots: PoolReport['reboots']): string {
+  const times = reboots.map(({ at }) => Math.round(at / 60))
+  return times.length === 0 ? '-' : `${Math.min(...times)} to ${Math.max(...times)}`
+}
+
+const hostLine = (what: string, names: readonly string[], wrapped: (text: string) => string[]): string[] =>
+  names.length === 0 ? [] : wrapped(`${what}: ${names.join(', ')}`)

@@ -1,0 +1,68 @@
+import { isRefusal } from '../../../base/kubernetes/index.js'
+import { hours, seconds } from '../../../base/runtime/index.js'
+import type { Acted } from './acted.js'
+import { entryNamed, objectAt } from './named-objects.js'
+import type { RehearsedCluster } from './rehearsed-cluster.js'
+import type { ScenarioObject } from './scenario-manifests.js'
+
+const MANAGER = 'kubectl'
+/** kubectl waits for finalizers without an end. */
+const DELETION_TIMEOUT = hours(24)
+const DELETION_POLL_INTERVAL = seconds(5)
+
+const objectsOf = (file: string, { scenario }: RehearsedCluster): readonly ScenarioObject[] =>
+  scenario.manifests?.[file] ?? []
+
+/** Applies the objects of a file as `kubectl apply --server-side` does; a refusal ends the story. */
+export function applyManifests(file: string, cluster: RehearsedCluster): Acted {
+  const { objects } = cluster
+  for (const object of objectsOf(file, cluster)) {
+    const { kind, apiVersion, metadata } = object
+    const entry = objects.kinds.ofObject(object)
+    if (!entry)
+      return {
+        failure: `${file}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
+      }
+    const at = objectAt(entry, metadata)
+    const sent = { ...object, metadata: { ...metadata, ...at } }
+    const failure = unlessRefused(file, () =>
+      objects.apply(entry.resource, at, sent as never, { manager: MANAGER, isForced: true }),
+    )
+    if (failure !== undefined) return { failure }
+  }
+  return {}
+}
+
+/** Deletes the objects of a file, and waits until they have gone, as `kubectl delete` does. */
+export async function deleteManifests(file: string, cluster: RehearsedCluster): Promise<Acted> {
+  const { objects, clock } = cluster
+  for (const object of objectsOf(file, cluster)) {
+    const entry = objects.kinds.ofObject(object)
+    if (!entry) return { failure: `${file}: there is no kind ${object.kind}` }
+    const at = objectAt(entry, object.metadata)
+    const failure = unlessRefused(file, () => objects.delete(entry.resource, at))
+    if (failure !== undefined) return { failure }
+    const gone = async (): Promise<boolean> => {
+      const end = clock.now() + DELETION_TIMEOUT
+      while (objects.find(entry.resource, at)) {
+        if (clock.now() >= end) return false
+        await clock.sleep(DELETION_POLL_INTERVAL)
+      }
+      return true
+    }
+    if (!(await cluster.until(gone()))) return { failure: `after a day ${entryNamed(entry, at)} is still there` }
+  }
+  return {}
+}
+
+/** The sentence of a refusal by the API. */
+function unlessRefused(file: string, write: () => unknown): string | undefined {
+  try {
+    write()
+    return undefined
+  } catch (error) {
+    for (const code of [400, 403, 404, 409, 422])
+      if (isRefusal(error, code)) return `${file}: ${(error as Error).message}`
+    throw error
+  }
+}

@@ -1,0 +1,34 @@
+import type { ObjectName, StoredObject } from '../../../base/kubernetes/index.js'
+import { defined } from '../../../base/runtime/index.js'
+import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+
+type Kinds = RehearsedCluster['objects']['kinds']
+type NamedKind = NonNullable<ReturnType<Kinds['ofObject']>>
+
+/** A kind by the names that kubectl takes: `BareMetalHost`, `baremetalhosts`, `bmh`, `machines.machine.openshift.io`. */
+export function kindNamed(kinds: Kinds, named: string): NamedKind | undefined {
+  const wanted = named.toLowerCase()
+  return kinds
+    .all()
+    .find(({ resource, kind, singular, plural, shortNames }) =>
+      [resource, kind, singular, plural, ...shortNames].some((name) => name.toLowerCase() === wanted),
+    )
+}
+
+/** Where an object is: without a namespace in that of the machine API, where hosts and machines are. */
+export const objectAt = ({ isNamespaced }: NamedKind, { name, namespace }: ObjectName): ObjectName => ({
+  name,
+  ...defined({ namespace: isNamespaced ? (namespace ?? MACHINE_API_NAMESPACE) : undefined }),
+})
+
+/** `baremetalhost/host-1` */
+export const entryNamed = ({ singular }: NamedKind, { name }: ObjectName): string => `${singular}/${name}`
+
+/** Events about an object, in their order. */
+export function eventsAbout({ objects }: RehearsedCluster, kind: string, name: string): StoredObject[] {
+  const known = kindNamed(objects.kinds, kind)
+  return objects.list('Event').filter((event) => {
+    const { involvedObject } = event as StoredObject & { involvedObject?: { kind?: string; name?: string } }
+    return involvedObject?.kind === (known?.kind ?? kind) && involvedObject.name === name
+  })
+}

@@ -1,0 +1,66 @@
+import { kubeTime, type ActorParts, type BareMetalHost, type HostErrorType } from '../../base/kubernetes/index.js'
+import { defined } from '../../base/runtime/index.js'
+import type { HostEvent } from '../provisioner/node-requests.js'
+
+/** Reasons of events, and values of `error_type` in metrics, for failures: recordActionFailure of the controller. */
+export const FAILURE_REASONS: Readonly<Record<HostErrorType, string>> = {
+  'detach error': 'DetachError',
+  'provisioned registration error': 'ProvisionedRegistrationError',
+  'registration error': 'RegistrationError',
+  'inspection error': 'InspectionError',
+  'preparation error': 'PreparationError',
+  'provisioning error': 'ProvisioningError',
+  'power management error': 'PowerManagementError',
+  'servicing error': 'ServicingError',
+}
+
+/** Components that publish events, by the kind of the object: NewEvent of apis/metal3.io/v1alpha1/baremetalhost_types.go, and others like it. */
+const EVENT_SOURCES = {
+  BareMetalHost: { component: 'metal3-baremetal-controller', reporter: 'metal3.io/baremetal-controller' },
+  HostFirmwareComponents: {
+    component: 'metal3-hostfirmwarecomponents-controller',
+    reporter: 'metal3.io/hostfirmwarecomponents-controller',
+  },
+  HostFirmwareSettings: {
+    component: 'metal3-hostfirmwaresettings-controller',
+    reporter: 'metal3.io/hostfirmwaresettings-controller',
+  },
+} as const
+
+/** An object that events are about. */
+interface EventSubject {
+  apiVersion: string
+  kind: keyof typeof EVENT_SOURCES
+  metadata: { name: string; namespace?: string; uid: string }
+  spec?: { consumerRef?: BareMetalHost['spec']['consumerRef'] }
+}
+
+/** Writes events of an object; one that the API does not take is no failure, and is only logged. */
+export async function publishEvents(
+  { kube, clock, logger }: Pick<ActorParts, 'kube' | 'clock' | 'logger'>,
+  { apiVersion, kind, metadata, spec }: EventSubject,
+  events: readonly HostEvent[],
+): Promise<void> {
+  const { name, namespace = '', uid } = metadata
+  const { component, reporter } = EVENT_SOURCES[kind]
+  for (const { reason, message } of events) {
+    const at = kubeTime(clock.now())
+    await kube
+      .create<'Event'>({
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name: '', generateName: `${reason}-`, namespace },
+        involvedObject: { kind, namespace, name, uid, apiVersion },
+        reason,
+        message,
+        source: { component },
+        firstTimestamp: at,
+        lastTimestamp: at,
+        count: 1,
+        type: 'Normal',
+        reportingComponent: reporter,
+        ...defined({ related: spec?.consumerRef }),
+      })
+      .catch((error: unknown) => logger('debug', `an event of ${name} is lost: ${(error as Error).message}`))
+  }
+}

@@ -1,0 +1,47 @@
+import type { ImageNode } from '../../../../base/registry/index.js'
+import { newDirectory, newFile, newLink, parentFolderOf, RootTree, type RootFile } from '../../../root/root-tree.js'
+
+/** The files of a container, as its programs see them. */
+export interface ContainerFiles {
+  tree: RootTree
+  /** Bytes of files whose contents are not kept. */
+  holes: Map<RootFile, number>
+}
+
+/** Puts the nodes of an image into one tree. A link never takes the place of a folder that has something in it. */
+export function containerFiles(nodes: readonly ImageNode[]): ContainerFiles {
+  const tree = new RootTree()
+  const holes = new Map<RootFile, number>()
+  const byPath = [...nodes].sort((one, other) => (one.path < other.path ? -1 : 1))
+  for (const node of byPath) {
+    const { mode, uid, gid } = node
+    const path = `/${node.path}`
+    if (node.kind === 'directory') {
+      const folder = tree.mkdirs(path)
+      Object.assign(folder, { mode, uid, gid })
+    } else if (node.kind === 'file') {
+      const file = newFile(node.content ?? new Uint8Array(), { mode, uid, gid })
+      if (node.content === null && node.size > 0) holes.set(file, node.size)
+      tree.mkdirs(parentFolderOf(path))
+      tree.put(path, file)
+    }
+  }
+  for (const { kind, path, target, uid, gid } of byPath) {
+    if (kind !== 'symbolic link' || tree.lstat(`/${path}`)) continue
+    tree.mkdirs(parentFolderOf(`/${path}`))
+    tree.put(`/${path}`, { ...newLink(target), uid, gid })
+  }
+  for (const { kind, path, target } of byPath) {
+    const file = kind === 'hard link' ? tree.lstat(`/${target}`) : undefined
+    if (file?.kind !== 'file') continue
+    tree.mkdirs(parentFolderOf(`/${path}`))
+    tree.put(`/${path}`, file)
+  }
+  return { tree, holes }
+}
+
+/** Folders that a system has and images often lack. */
+export function withSystemFolders(tree: RootTree): void {
+  for (const path of ['/etc', '/usr', '/var', '/boot', '/proc', '/sys', '/dev', '/run', '/tmp', '/sysroot'])
+    if (!tree.lstat(path)) tree.put(path, newDirectory({ mode: path === '/tmp' ? 0o1777 : 0o755 }))
+}
