@@ -39,11 +39,11 @@ import { newImagePlace } from './release-actions.js'
 
 type ImagesMakeOptions = CommandOptionValues<(typeof IMAGES_MAKE_OPTIONS)[number]> & { version: string }
 
-/** `ironstage images make`: images of a version, and their stream metadata; with `--bootc` a container. */
+/** `ironstage images make`: images of a version and their stream metadata, or a container that bootc can install. */
 export const imagesMake = (options: ImagesMakeOptions, environment: Environment): Promise<number> =>
-  options.bootc === undefined ? filesMake(options, environment) : containerMake(options, environment, options.bootc)
+  options.bootc === undefined ? coreosMake(options, environment) : containerMake(options, environment, options.bootc)
 
-async function filesMake(options: ImagesMakeOptions, environment: Environment): Promise<number> {
+async function coreosMake(options: ImagesMakeOptions, environment: Environment): Promise<number> {
   const { version, arch = ['x86_64'], directory = '.', force = false, json } = options
   // The table has checked the word.
   const name = systemOfVersion(version, options['system-name'] as CoreosName | undefined)
@@ -89,11 +89,7 @@ async function filesMake(options: ImagesMakeOptions, environment: Environment): 
 }
 
 /** A container that bootc can install, in a folder or a registry. */
-async function containerMake(
-  options: ImagesMakeOptions,
-  environment: Environment,
-  dest: string,
-): Promise<number> {
+async function containerMake(options: ImagesMakeOptions, environment: Environment, dest: string): Promise<number> {
   const { version, arch = ['x86_64'], json = false } = options
   const unused = (['directory', 'images-url', 'force'] as const).find((one) => options[one] !== undefined)
   if (unused !== undefined)
