@@ -13,7 +13,7 @@ const WRONG_PASSWORD = 'not-the-password'
 export const isWaiting = (host: OwnHost): boolean =>
   ['available', 'ready'].includes(host.status?.provisioning?.state ?? '') && !isInError(host)
 
-export const isInError = ({ status }: OwnHost): boolean =>
+const isInError = ({ status }: OwnHost): boolean =>
   (status?.errorType ?? '') !== '' || status?.operationalStatus === 'error'
 
 /** True if Ironic cannot log in at the BMC of a host: the error that a rehearsal can play. */
