@@ -62,7 +62,7 @@ export {
   type NicSpec,
   type SwitchSystemName,
 } from '../machine/index.js'
-export { type IronicConfigRequest } from '../ironic-mock/index.js'
+export { type IronicConfigRequest, type ProfileName } from '../ironic-mock/index.js'
 export {
   IRONIC_RELEASES,
   IronicRefused,

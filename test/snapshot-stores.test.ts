@@ -60,6 +60,7 @@ const STORES: Record<string, string> = {
   'machine/disk/image-contents.ts': 'contents of image files, which do not change',
   'machine/disk/ext-library.ts': 'files that one piece of work has open: none at rest',
   'machine/disk/check-image.ts': 'lives for one check',
+  'machine/disk/ext4-image.ts': 'lives while one filesystem is made',
   'machine/os/running-system.ts': 'listeners, which belong to callers',
   'machine/ramdisk/ramdisk-tree.ts': 'made from the specification',
   'machine/root/root-tree.ts': 'made from the records of the system',

@@ -6,6 +6,7 @@ import { hardwareDetails } from './hardware-details.js'
 import {
   clearSettings,
   installProblemOf,
+  registryProblemOf,
   raidChange,
   raidOfSettings,
   wantedInstance,
@@ -100,6 +101,8 @@ const isFrom = ({ spec }: HostPass['managed'], field: (typeof CONFIG_DATA)[numbe
 export async function provisionHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
+  const closed = registryProblemOf(managed, pass.secrets)
+  if (closed !== undefined) return pass.fail('provisioning error', closed)
   const problem = installProblemOf(managed)
   if (problem) return pass.fail('provisioning error', `Validation failed: ${problem}`)
   working.isForced = pass.rebootRequest({ isForced: true }) !== undefined

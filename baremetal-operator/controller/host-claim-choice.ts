@@ -1,9 +1,11 @@
 import {
   goPattern,
+  isMet,
   type BareMetalHost,
   type HostClaim,
   type KubeClient,
   type LabelExpression,
+  type Requirement,
 } from '../../base/kubernetes/index.js'
 import type { Random } from '../../base/runtime/index.js'
 import { isPaused } from './annotations.js'
@@ -33,9 +35,13 @@ export async function chooseHost(
 ): Promise<BareMetalHost | undefined> {
   const { failureDomain = '' } = claim.spec
   const available: BareMetalHost[] = []
-  for (const namespace of await acceptableNamespaces(kube, claim)) {
+  const namespaces = await acceptableNamespaces(kube, claim)
+  const requirements = namespaces.size === 0 ? [] : requirementsOf(claim)
+  for (const namespace of namespaces) {
     const { items } = await kube.list('BareMetalHost', { namespace })
-    for (const host of items.filter((each) => isSelected(each.metadata.labels ?? {}, claim))) {
+    for (const host of items) {
+      const { labels = {} } = host.metadata
+      if (!requirements.every((one) => isMet(one, labels))) continue
       if (isClaimedBy(host, claim)) return host
       if (isAvailable(host)) available.push(host)
     }
@@ -76,30 +82,31 @@ async function acceptableNamespaces(kube: KubeClient, { metadata, spec }: HostCl
 const hasLabel = (labels: Labels, name: string, value: string): boolean =>
   Object.hasOwn(labels, name) && (value === '' || labels[name] === value)
 
-function isSelected(labels: Labels, { spec }: HostClaim): boolean {
+/** Labels that a claim asks for. */
+function requirementsOf({ spec }: HostClaim): Requirement[] {
   const { matchLabels = {}, matchExpressions = [] } = spec.hostSelector ?? {}
-  return (
-    Object.entries(matchLabels).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value) &&
-    matchExpressions.every((expression) => fitsExpression(labels, expression))
-  )
+  const equal = Object.entries(matchLabels).map(([key, value]): Requirement => ({
+    key,
+    operator: 'in',
+    values: [value],
+  }))
+  return [...equal, ...matchExpressions.map(requirementOf)]
 }
 
-/** Requirement.Matches of k8s.io/apimachinery pkg/labels. */
-function fitsExpression(labels: Labels, { key, operator, values = [] }: LabelExpression): boolean {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined
-  switch (operator.toLowerCase()) {
-    case 'in':
-    case '=':
-    case '==':
-      return value !== undefined && values.includes(value)
-    case 'notin':
-    case '!=':
-      return value === undefined || !values.includes(value)
-    case 'exists':
-      return value !== undefined
-    case '!':
-      return value === undefined
-    default:
-      throw new Error(`operator: Unsupported value: "${operator}"`)
-  }
+/** Operators of k8s.io/apimachinery pkg/selection, which a claim names in letters of any size. */
+const OPERATORS: Readonly<Record<string, Requirement['operator']>> = {
+  in: 'in',
+  '=': 'in',
+  '==': 'in',
+  notin: 'notin',
+  '!=': 'notin',
+  exists: 'exists',
+  '!': '!',
+}
+
+/** @throws Error for an operator that there is not */
+function requirementOf({ key, operator, values }: LabelExpression): Requirement {
+  const known = OPERATORS[operator.toLowerCase()]
+  if (!known) throw new Error(`operator: Unsupported value: "${operator}"`)
+  return { key, operator: known, values: values ?? [] }
 }

@@ -2,6 +2,9 @@ import { defined } from '../../base/runtime/index.js'
 import { hostImageProblem, buildHost, ironicHints, raidOf } from '../manifests/manifest-host.js'
 import { MissingKey } from '../manifests/manifest-secrets.js'
 import { isCoreosImage } from '../manifests/manifest-rules.js'
+import { BadSecret } from '../manifests/manifest-secrets.js'
+import { registryAccount, registrySecretOf } from '../manifests/registry-secret.js'
+import { goQuote } from '../go/quote.js'
 import type { BareMetalHostManifest, DeviceHints, SecretManifest } from '../manifests/manifest-types.js'
 import type { RequestedHost } from '../provisioner/host-data-model.js'
 import {
@@ -65,11 +68,11 @@ export function needsProvisioning(host: ManagedHost): boolean {
 
 /** Secrets that a host names, those that exist. */
 export async function secretsOf(kube: KubeClient, host: ManagedHost): Promise<Map<string, Secret>> {
-  const { bmc, userData, networkData, metaData, preprovisioningNetworkDataName } = hostSpecOf(host)
+  const { bmc, image, userData, networkData, metaData, preprovisioningNetworkDataName } = hostSpecOf(host)
   const { namespace = '' } = host.metadata
   const found = new Map<string, Secret>()
   const references = [bmc?.credentialsName, userData?.name, networkData?.name, metaData?.name]
-  for (const name of [...references, preprovisioningNetworkDataName]) {
+  for (const name of [...references, preprovisioningNetworkDataName, registrySecretOf(image)]) {
     const secret = name === undefined || name === '' ? undefined : await kube.find('Secret', { namespace, name })
     if (secret) found.set(secret.metadata.name, secret)
   }
@@ -112,6 +115,23 @@ export function hostInputs(managed: ManagedHost, secrets: ReadonlyMap<string, Se
       bootMode: (provisioning.bootMode ?? spec.bootMode ?? 'UEFI') as NonNullable<RequestedHost['bootMode']>,
       rootDevice: provisioning.rootDeviceHints ? ironicHints(provisioning.rootDeviceHints) : {},
     },
+  }
+}
+
+/** Reason for which an image's registry cannot be opened (image_auth_validator.go). */
+export function registryProblemOf(host: ManagedHost, secrets: ReadonlyMap<string, Secret>): string | undefined {
+  const { image } = hostSpecOf(host)
+  const name = registrySecretOf(image)
+  if (name === undefined) return undefined
+  const secret = secrets.get(name)
+  const { namespace = '' } = host.metadata
+  if (!secret) return `auth secret ${goQuote(name)} not found in namespace ${goQuote(namespace)}`
+  try {
+    registryAccount(secret as SecretManifest, image?.url ?? '')
+    return undefined
+  } catch (error) {
+    if (error instanceof BadSecret) return error.message
+    throw error
   }
 }
 

@@ -74,9 +74,9 @@ export class HostStates {
     if (busy.length < parts.settings.mostBusy || busy.some((node) => node.name === `${namespace}~${name}`))
       return undefined
     parts.event(`delays ${name}`, `${busy.length} hosts boot over the network at once`)
-    const delayed =
+    const counter =
       next === 'deprovisioning' ? 'metal3_delayed__deprovisioning_total' : 'metal3_delayed__provisioning_total'
-    this.#pass.countSaved(delayed, this.#pass.hostLabels)
+    this.#pass.countSaved(counter, this.#pass.hostLabels)
     status.operationalStatus = 'delayed'
     return continueAfter(this.#pass.backOff(1), true)
   }

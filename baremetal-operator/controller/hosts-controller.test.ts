@@ -4,7 +4,11 @@ import { wantedHosts } from '../manifests/wanted-hosts.js'
 import type { MadeCall } from '../provisioner/ironic-calls.js'
 import { seededRandom, silent } from '../../base/runtime/index.js'
 import { imageServer } from '../../test/kit/deployed.js'
+import { smallImage } from '../../test/kit/images/rehearsal-image.js'
 import { versionedImage } from '../../test/kit/images/versioned-images.js'
+import { putBootable } from '../../test/kit/registry/bootable-container.js'
+import { putDiskImage } from '../../test/kit/registry/disk-artifacts.js'
+import { registryServer } from '../../test/kit/registry/registry-server.js'
 import { isExchange } from '../../base/wire/index.js'
 import { openKube } from '../../base/kubernetes/open-kube.js'
 import { Behaviours } from '../../base/kubernetes/controllers/behaviours.js'
@@ -241,6 +245,49 @@ describe('the host of the design document: the format coreos', () => {
       expect(attempts()).toBeLessThan(10)
     },
   )
+})
+
+describe('an image in a registry that asks for a password', () => {
+  const registrySecret = (name: string, type: string, host: string) => {
+    const auth = Buffer.from('me:secret').toString('base64')
+    const config = JSON.stringify({ auths: { [host]: { auth } } })
+    return `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}, namespace: metal3}\ntype: ${type}\nstringData: {.dockerconfigjson: '${config}'}\n`
+  }
+  const image = (host: string, name: string, secret = 'pull') => [
+    'online: true',
+    `image: {url: "oci://${host}/${name}", ociAuthSecretName: ${secret}}`,
+  ]
+
+  test('is installed with the account of the Secret, and the host says why one cannot be used', async () => {
+    await using registry = await registryServer({ auth: 'bearer', users: { me: 'secret' } })
+    putDiskImage(registry, 'disk', 'raw', await smallImage())
+    const { apply, until, latest, made, lab } = await opened({ conf: { ociPermitsHttp: true } })
+    apply(
+      `${SECRETS}---\n${registrySecret('pull', 'Opaque', registry.host)}`,
+      manifest('one', 1, image(registry.host, 'disk')),
+    )
+    await until('one', { state: 'provisioning' })
+    for (let waits = 0; !latest('one')?.error && waits < 100; waits++) await lab.wait(lab.clock.sleep(1000))
+    expect(latest('one')?.error).toBe(
+      'secret "pull" has unsupported type "Opaque" (expected kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg)',
+    )
+    const right = registrySecret('right', 'kubernetes.io/dockerconfigjson', registry.host)
+    apply(`${SECRETS}---\n${right}`, manifest('one', 1, image(registry.host, 'disk', 'right')))
+    await until('one', { state: 'provisioned' })
+    const sent = made.flatMap(({ body }) => (Array.isArray(body) ? (body as { path: string; value: unknown }[]) : []))
+    expect(sent.find(({ path }) => path === '/instance_info/image_pull_secret')?.value).toBe('me:secret')
+  })
+
+  test('is not installed by bootc, since the agent gets the password alone', async () => {
+    await using registry = await registryServer({ auth: 'bearer', users: { me: 'secret' } })
+    putBootable(registry, 'os')
+    const { apply, until, latest, lab } = await opened({ conf: { ociPermitsHttp: true } })
+    const secret = registrySecret('pull', 'kubernetes.io/dockerconfigjson', registry.host)
+    apply(`${SECRETS}---\n${secret}`, manifest('one', 1, image(registry.host, 'os')))
+    await until('one', { state: 'provisioning' })
+    for (let waits = 0; !latest('one')?.error && waits < 500; waits++) await lab.wait(lab.clock.sleep(1000))
+    expect(latest('one')?.error).toContain('getting username and password: illegal base64 data at input byte 4')
+  })
 })
 
 interface AgentCommand {

@@ -48,12 +48,13 @@ const appliedMetadata = ({ labels, annotations }: ManifestMetadata, name: string
 })
 
 /** Secrets become values as the API keeps them, so that what is applied is compared with what is there. */
-function secretObject({ metadata, data = {}, stringData = {} }: SecretManifest, namespace: string): NewOf<'Secret'> {
+function secretObject(manifest: SecretManifest, namespace: string): NewOf<'Secret'> {
+  const { metadata, type = 'Opaque', data = {}, stringData = {} } = manifest
   const encoded = Object.entries(stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
   const plain = Object.entries(data).map(([key, text]) => [key, text.replaceAll(/\s/g, '')])
   return makeKubeObject('Secret', {
     metadata: appliedMetadata(metadata, metadata.name, namespace),
-    type: 'Opaque',
+    type,
     data: Object.fromEntries([...plain, ...encoded]) as Record<string, string>,
   })
 }

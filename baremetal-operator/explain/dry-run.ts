@@ -15,6 +15,7 @@ import { wantedSettings } from '../controller/host-inputs.js'
 import { asManagedHost, clearError } from '../controller/host-status.js'
 import { hostObject, objectsBeside } from '../controller/manifest-objects.js'
 import { secretLabel } from '../manifests/manifest-host.js'
+import { DOCKER_CONFIG_KEY, DOCKER_CONFIG_TYPE, registrySecretOf } from '../manifests/registry-secret.js'
 import type { SecretManifest } from '../manifests/manifest-types.js'
 import type { WantedHost } from '../manifests/wanted-hosts.js'
 import type { RamdiskSource } from '../provisioner/host-data-model.js'
@@ -160,8 +161,9 @@ const UNKNOWN_SETTINGS = { '': '' }
 
 /** A Secret that no file has, with placeholders for what the host takes from it. */
 function placeholderSecret(name: string, spec: WantedHost['manifests']['host']['spec']): SecretManifest {
-  const { bmc, userData, networkData, metaData, preprovisioningNetworkDataName } = spec
+  const { bmc, image, userData, networkData, metaData, preprovisioningNetworkDataName } = spec
   const label = (key: string): string => secretLabel(name, key)
+  if (registrySecretOf(image) === name) return placeholderAccount(name, image?.url ?? '')
   const stringData = defined({
     username: bmc?.credentialsName === name ? label('username') : undefined,
     password: bmc?.credentialsName === name ? label('password') : undefined,
@@ -170,6 +172,14 @@ function placeholderSecret(name: string, spec: WantedHost['manifests']['host']['
     metaData: metaData?.name === name ? '{}' : undefined,
   })
   return { kind: 'Secret', metadata: { name }, stringData }
+}
+
+function placeholderAccount(name: string, url: string): SecretManifest {
+  const [username, password] = ['user', 'password'].map((key) => secretLabel(name, key))
+  const host = URL.canParse(url) ? new URL(url).host : ''
+  const config = { auths: { [host]: { username, password } } }
+  const stringData = { [DOCKER_CONFIG_KEY]: JSON.stringify(config) }
+  return { kind: 'Secret', type: DOCKER_CONFIG_TYPE, metadata: { name }, stringData }
 }
 
 const NO_NETWORK = JSON.stringify({ links: [], networks: [], services: [] })

@@ -6,7 +6,7 @@ const DEFAULT_COLLECTORS = ['default', 'logs']
 const ALL_INTERFACES = ['all']
 
 /** Options of `ironic.conf` that the fields of an Ironic set; empty where they set nothing. */
-export function ironicConf({ deployRamdisk = {}, inspection = {} }: IronicSpec): string {
+export function ironicConf({ deployRamdisk = {}, inspection = {}, networkingService }: IronicSpec): string {
   const sshKey = (deployRamdisk.sshKey ?? '').trim()
   const more = (deployRamdisk.extraKernelParams ?? '').trim()
   const { collectors = [], vlanInterfaces = [] } = inspection
@@ -16,6 +16,9 @@ export function ironicConf({ deployRamdisk = {}, inspection = {} }: IronicSpec):
     const parameters = [RAMDISK_PARAMETERS, ...key, ...(more === '' ? [] : [more])].join(' ')
     for (const section of ['pxe', 'redfish']) lines.push(`[${section}]`, `kernel_append_params = ${parameters}`)
   }
+  if (networkingService?.enabled)
+    // A host is inspected with DHCP, also where its own network has none, and says at which switch it is.
+    lines.push('[inspector]', 'force_dhcp = true', 'hooks = $default_hooks,parse-lldp,local-link-connection')
   if (collectors.length > 0 || vlanInterfaces.length > 0) {
     const named = (names: readonly string[], others: readonly string[]) => (names.length > 0 ? names : others).join(',')
     lines.push(

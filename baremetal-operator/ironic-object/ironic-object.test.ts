@@ -95,6 +95,17 @@ test('fields become the account, the certificate, the address, the version and o
   expect(JSON.stringify(drivers)).toContain('direct')
 })
 
+test('with the network service hosts are inspected with DHCP, and their switches are known', () => {
+  const providerNetworks = [{ type: 'cleaning', nativeVLAN: 3 }]
+  const settings = read(
+    ironic({ networkingService: { enabled: true, providerNetworks }, inspection: { collectors: ['logs'] } }),
+  )
+  expect(settings.unplayed).toEqual(['networkingService.providerNetworks'])
+  const { inspection } = readIronicConfig(settings).conf
+  expect(inspection).toMatchObject({ forceDhcp: true, extraKernelParams: { 'ipa-inspection-collectors': 'logs' } })
+  expect(inspection.hooks).toContain('local-link-connection')
+})
+
 test('fields at their defaults are not listed as changing nothing', () => {
   const networking = { apiPort: 6385, imageServerPort: 6180, rpcPort: 6189, disableHostNetwork: false }
   const { unplayed } = read(ironic({ networking, networkingService: { enabled: false }, highAvailability: false }))

@@ -12,12 +12,13 @@ const PLAYED = new Set([
   'inspection.vlanInterfaces',
   'networking.apiPort',
   'networking.ipAddress',
+  'networkingService.enabled',
   'tls.certificateName',
   'version',
 ])
 
 /** Fields whose members are looked at one by one. */
-const GROUPS = ['deployRamdisk', 'inspection', 'networking', 'tls']
+const GROUPS = ['deployRamdisk', 'inspection', 'networking', 'networkingService', 'tls']
 
 /** Fields of an Ironic that change nothing in a lab, without those that have their default. */
 export function unplayedFields(spec: IronicSpec): string[] {

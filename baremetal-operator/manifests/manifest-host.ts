@@ -4,6 +4,7 @@ import { bmcAccess } from '../provisioner/bmc-access.js'
 import type { RequestedHost, HostImage, HostRaid } from '../provisioner/host-data-model.js'
 import { isCoreosImage } from './manifest-rules.js'
 import { BadSecret, hasKey, secretObject, secretValue } from './manifest-secrets.js'
+import { registryAccount, registrySecretOf } from './registry-secret.js'
 import type {
   BareMetalHostManifest,
   DeviceHints,
@@ -65,7 +66,7 @@ export function buildHost({ metadata, spec }: BareMetalHostManifest, parts: Host
     ...optional('bootMac', spec.bootMACAddress),
     ...optional('architecture', spec.architecture),
     ...optional('bootMode', spec.bootMode),
-    ...optional('image', isCoreos ? coreosImageOf(spec.image) : hostImageOf(spec.image)),
+    ...optional('image', isCoreos ? coreosImageOf(spec.image) : hostImageOf(spec.image, parts)),
     ...optional('customDeploy', isCoreos ? coreosDeploy(userData, spec.image) : spec.customDeploy),
     // With format coreos the Ignition config is an argument of the step.
     ...optional('userData', isCoreos ? undefined : userData),
@@ -141,16 +142,18 @@ function parsedOr(text: string): unknown {
   }
 }
 
-function hostImageOf(image: HostImageManifest | undefined): HostImage | undefined {
+function hostImageOf(image: HostImageManifest | undefined, parts: HostParts): HostImage | undefined {
   if (image?.url === undefined) return undefined
-  const { url, checksum, checksumType, format, ociAuthSecretName } = image
+  const { url, checksum, checksumType, format } = image
+  const secret = registrySecretOf(image)
+  const account = secret && readSecret(secret, parts, (found) => registryAccount(found, url))
   return {
     url,
     ...optional('checksum', checksum),
     // `auto` is not sent: Ironic knows the algorithm by the length of the checksum.
     ...(checksumType === undefined || checksumType === 'auto' ? {} : { checksumType }),
     ...optional('format', format),
-    ...optional('pullSecret', ociAuthSecretName && secretLabel(ociAuthSecretName, 'registry account')),
+    ...optional('pullSecret', secret && (account ?? secretLabel(secret, 'registry account'))),
   }
 }
 

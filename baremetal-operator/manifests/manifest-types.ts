@@ -93,6 +93,7 @@ interface SecretReference {
 export interface SecretManifest {
   kind: 'Secret'
   metadata: ManifestMetadata
+  type?: string
   data?: Record<string, string>
   stringData?: Record<string, string>
 }

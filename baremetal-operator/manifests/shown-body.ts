@@ -46,9 +46,11 @@ export function secretLabels({ spec }: BareMetalHostManifest, host: RequestedHos
 /** Shorter secrets also occur in ordinary sentences, where masking them would hide the message. */
 const MIN_MASKED_LENGTH = 4
 
-function secretTexts({ bmc, userData, networkData, preprovisioningNetworkData, metaData }: RequestedHost): string[] {
+function secretTexts(host: RequestedHost): string[] {
+  const { bmc, image, userData, networkData, preprovisioningNetworkData, metaData } = host
+  const registry = image?.pullSecret?.replace(/^[^:]*:/, '')
   const password = Object.entries(bmc.driverInfo).find(([key]) => key.endsWith('_password'))?.[1]
-  const texts = [password, userData, networkData, preprovisioningNetworkData, metaData].flatMap(textsIn)
+  const texts = [password, registry, userData, networkData, preprovisioningNetworkData, metaData].flatMap(textsIn)
   return texts.filter(({ length }) => length >= MIN_MASKED_LENGTH).sort((a, b) => b.length - a.length)
 }
 

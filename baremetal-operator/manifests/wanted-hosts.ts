@@ -7,6 +7,7 @@ import { manifestComplaints } from '../webhooks/metal3-webhooks.js'
 import { designedImageComplaints, isCoreosImage, isInspected, type Complaint } from './manifest-rules.js'
 import { keyOfBadBase64 } from './manifest-secrets.js'
 import { readManifests, type ManifestFinding, type ReadManifest } from './read-manifests.js'
+import { registrySecretOf } from './registry-secret.js'
 import type {
   BareMetalHostManifest,
   Metal3Manifest,
@@ -293,6 +294,7 @@ function secretsOf({ spec }: BareMetalHostManifest): string[] {
     spec.networkData?.name,
     spec.metaData?.name,
     spec.preprovisioningNetworkDataName,
+    registrySecretOf(spec.image),
   ]
   return [...new Set(references)].filter((name) => name !== undefined).filter((name) => name !== '')
 }

@@ -1,9 +1,12 @@
 import { makeImage, type MadeImage } from '../../base/registry/index.js'
+import { defined } from '../../base/runtime/index.js'
 import { COREOS_SYSTEMS, type CoreosName } from './coreos-name.js'
 
 export interface NewContainer {
   name: CoreosName
   version: string
+  /** Stream that a release brings it as: `rhel-10`. Default: none. */
+  stream?: string
   /** As `uname -m` has them. */
   architectures: readonly string[]
   /** RFC 3339; also the time of the files. */
@@ -19,7 +22,7 @@ const SYSTEM_IDS: Readonly<Record<CoreosName, string>> = { fcos: 'fedora', rhcos
  * A small container that bootc can install: what `bootc install` reads of one, with programs and a kernel that are texts.
  * Several architectures make an index.
  */
-export const bootableContainer = ({ architectures, created, comment, ...system }: NewContainer): MadeImage =>
+export const bootableContainer = ({ architectures, created, comment, stream, ...system }: NewContainer): MadeImage =>
   makeImage({
     files: Object.fromEntries(architectures.map((architecture) => [architecture, filesOf(system, architecture)])),
     // Those by which people and tools tell such an image.
@@ -27,6 +30,7 @@ export const bootableContainer = ({ architectures, created, comment, ...system }
       'containers.bootc': '1',
       'ostree.bootable': 'true',
       'org.opencontainers.image.version': system.version,
+      ...defined({ 'io.openshift.os.streamclass': stream }),
     },
     created,
     comment,

@@ -1,7 +1,7 @@
 import type { SimulatedDisk } from './block-device.js'
 
 /** A file of a new FAT filesystem: folders and name in capitals, in the form 8.3. */
-export interface NewFatFile {
+interface NewFatFile {
   path: readonly string[]
   bytes: Uint8Array
 }

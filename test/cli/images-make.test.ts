@@ -44,6 +44,17 @@ async function streamIn(path: string): Promise<StreamMetadata> {
 }
 
 describe('images make', () => {
+  test('--stream names the stream, also in the label of a container', async () => {
+    expect(await make('10.2.20260820-0', '-C', at('a'), '--stream', 'rhel-10')).toMatchObject({ code: 0, stderr: '' })
+    expect((await streamIn(at('a'))).stream).toBe('rhel-10')
+    const made = await make('10.2.20260820-0', '--bootc', `oci:${at('os')}`, '--stream', 'rhel-10')
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const blobs = await readdir(at('os/blobs/sha256'))
+    const texts = await Promise.all(blobs.map((name) => readFile(at(`os/blobs/sha256/${name}`), 'latin1')))
+    expect(texts.some((text) => text.includes('"io.openshift.os.streamclass":"rhel-10"'))).toBe(true)
+    expect(await make('10.2.20260820-0', '--stream', 'RHEL 10')).toMatchObject({ code: 2 })
+  })
+
   test('makes the images of a version for each architecture, and stream metadata with their digests', async () => {
     const made = await make(A, '-C', at('a'), '--arch', 'x86_64', '-a', 's390x')
     expect(made).toMatchObject({ code: 0, stderr: '' })

@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { compareSync } from 'bcryptjs'
 import { expect, onTestFinished, test } from 'vitest'
 import { command } from '../kit/commands/command.js'
 
@@ -22,6 +23,14 @@ async function fileOf(text: string, name = 'objects.yaml'): Promise<string> {
   onTestFinished(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, name), text)
   return join(folder, name)
+}
+
+/** Accounts of the temporary folder with a password; other tests may run an Ironic of an object meanwhile. */
+async function filesWith(password: string): Promise<string[]> {
+  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith('ironstage-ironic-'))
+  const files = folders.map((name) => join(tmpdir(), name, 'htpasswd'))
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))
+  return files.filter((_, index) => compareSync(password, texts[index]!.trim().replace(/^[^:]*:/, '')))
 }
 
 const IRONIC = `
@@ -56,6 +65,7 @@ test('up --ironic-cr is the Ironic of an object, with its version and an account
   const { ironic_url: url, kube_api_url: kube } = events.find(({ event }) => event === 'ready')!
   const root = (await (await fetch(`${url}/v1/`)).json()) as { version: { version: string } }
   expect(root.version.version).toBe('1.111')
+  expect(await filesWith(object['password']!)).toHaveLength(1)
   const nodes = (password: string) =>
     fetch(`${url}/v1/nodes`, { headers: { authorization: `Basic ${btoa(`ironic:${password}`)}` } })
   expect((await nodes('wrong')).status).toBe(401)
@@ -73,8 +83,7 @@ test('up --ironic-cr is the Ironic of an object, with its version and an account
   })
   up.stop()
   await up.ended
-  // The password is in no file that stays.
-  expect((await readdir(tmpdir())).filter((name) => name.startsWith('ironstage-ironic-'))).toEqual([])
+  expect(await filesWith(object['password']!)).toEqual([])
 })
 
 test('up --ironic-cr takes the account of a Secret, and shows no password', async () => {

@@ -1,6 +1,6 @@
 import { defined, openInScope, systemRandom, type Clock, type Logger } from '../../../base/runtime/index.js'
 import type { ServedLab } from '../../../lab/index.js'
-import { openKube, type Kube } from '../../../base/kubernetes/index.js'
+import { type ClusterEra, openKube, type Kube } from '../../../base/kubernetes/index.js'
 import {
   askMetal3Webhooks,
   OperatorMetrics,
@@ -13,12 +13,12 @@ import type { HardwareFleet, MachineHardware } from '../../../machine/index.js'
 import type { Environment } from '../environment.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
-import { readEra, type ActorName } from '../options/value-words.js'
+import type { ActorName } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
 import { UpHostLabels } from './up-host-labels.js'
 import { HostMachines } from './up-host-machines.js'
 import { checkHosts, readHostManifests, reconcileHosts, type ReconciledHosts } from './up-hosts.js'
-import { actorsOf, kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
+import { actorsOf, eraOfActors, kubeLines, kubeTokenOf, objectFileOf, serveKubeApi } from './up-kube-api.js'
 import { readUpDefinitions, useDefinitions, type UpDefinitions } from './up-kube-crds.js'
 
 type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
@@ -27,6 +27,7 @@ type Manifests = Awaited<ReturnType<typeof readHostManifests>>
 interface ReadOptions {
   readonly manifests: Manifests | undefined
   readonly actors: readonly ActorName[]
+  readonly era: ClusterEra | undefined
   readonly token: string | undefined
   readonly definitions: UpDefinitions
   readonly networking: ReturnType<typeof switchSettings>
@@ -69,6 +70,7 @@ export class UpCluster {
     return new UpCluster(options, {
       manifests: await readUpManifests(options),
       actors: actorsOf(options),
+      era: eraOfActors(options),
       token: await kubeTokenOf(options),
       networking: switchSettings(variables),
       definitions: await readUpDefinitions(options['kube-crds'], options['kube-api']),
@@ -131,7 +133,7 @@ export class UpCluster {
     return reconcileHosts({
       kube: client,
       isOperated: actors.includes('bmo'),
-      as: readEra(this.#options['operators-as']),
+      as: this.#read.era,
       stage: served.stage,
       files: manifests && { path: this.#options.hosts!, watch: this.#options.watch ?? false, manifests },
       metrics: this.#metrics,

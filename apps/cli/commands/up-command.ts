@@ -154,7 +154,16 @@ async function ironicObjectOf({ 'ironic-cr': file }: UpOptions): Promise<UpIroni
 }
 
 /** Options that are of BareMetalHosts, and of the API that has them. */
-const CLUSTER_OPTIONS = ['hosts', 'watch', 'kube-api', 'kube-token', 'kube-crds', 'actors', 'hostclaims'] as const
+const CLUSTER_OPTIONS = [
+  'hosts',
+  'watch',
+  'kube-api',
+  'kube-token',
+  'kube-crds',
+  'actors',
+  'operators-as',
+  'hostclaims',
+] as const
 
 /** Loads hosts and their API where an option asks for them. */
 async function clusterOf(options: UpOptions, { variables }: Environment): Promise<UpCluster | undefined> {

@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { defined, type Clock, type Logger } from '../../../base/runtime/index.js'
 import { openOnSavedPort, type ServedLab } from '../../../lab/index.js'
-import { OBJECT_FILE, openObjectFile, serveKube } from '../../../base/kubernetes/index.js'
+import { type ClusterEra, OBJECT_FILE, openObjectFile, serveKube } from '../../../base/kubernetes/index.js'
 import type { OperatorMetrics } from '../../../baremetal-operator/index.js'
 import { readTextFile } from '../options/input-files.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
-import type { ActorName } from '../options/value-words.js'
+import { readEra, type ActorName } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
 
 type KubeApiOptions = Pick<
   CommandOptionValues<(typeof UP_OPTIONS)[number]>,
-  'kube-api' | 'kube-token' | 'actors' | 'hostclaims' | 'hosts' | 'state-dir' | 'allowed-host'
+  'kube-api' | 'kube-token' | 'actors' | 'hostclaims' | 'hosts' | 'state-dir' | 'allowed-host' | 'operators-as'
 >
 
 /** Service with the metrics of BareMetal Operator, as its own deployment names it, and their path. */
@@ -94,6 +94,23 @@ export function actorsOf({ actors, hostclaims, 'kube-api': port, hosts }: KubeAp
       'serve an API with --kube-api PORT, or leave out --actors',
     )
   return actors === 'none' ? [] : ['bmo']
+}
+
+/**
+ * The era of the operators that work on hosts.
+ *
+ * @throws UserError (usage) where there are no operators
+ */
+export function eraOfActors(options: KubeApiOptions): ClusterEra | undefined {
+  const era = readEra(options['operators-as'])
+  const hasOperators =
+    actorsOf(options).length > 0 && (options.hosts !== undefined || options['kube-api'] !== undefined)
+  if (era !== undefined && !hasOperators)
+    throw usageError(
+      '--as chooses operators, and none work here',
+      'give them hosts with --hosts or --kube-api, or leave out --as',
+    )
+  return era
 }
 
 /** The token of `--kube-token`. */

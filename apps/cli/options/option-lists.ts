@@ -345,6 +345,7 @@ export const IMAGES_MAKE_OPTIONS = [
   'version',
   'arch',
   'system-name',
+  'image-stream',
   'directory',
   'images-url',
   'force',

@@ -37,10 +37,13 @@ import { usageError } from '../usage-error.js'
 import { imagesFor } from './fetching.js'
 import { newImagePlace } from './release-actions.js'
 
-type ImagesMakeOptions = Omit<CommandOptionValues<(typeof IMAGES_MAKE_OPTIONS)[number]>, 'bootc'> & { version: string }
+type ImagesMakeOptions = CommandOptionValues<(typeof IMAGES_MAKE_OPTIONS)[number]> & { version: string }
 
-/** `ironstage images make`: images of a version, and their stream metadata. */
-export async function imagesMake(options: ImagesMakeOptions, environment: Environment): Promise<number> {
+/** `ironstage images make`: images of a version and their stream metadata, or a container that bootc can install. */
+export const imagesMake = (options: ImagesMakeOptions, environment: Environment): Promise<number> =>
+  options.bootc === undefined ? coreosMake(options, environment) : containerMake(options, environment, options.bootc)
+
+async function coreosMake(options: ImagesMakeOptions, environment: Environment): Promise<number> {
   const { version, arch = ['x86_64'], directory = '.', force = false, json } = options
   // The table has checked the word.
   const name = systemOfVersion(version, options['system-name'] as CoreosName | undefined)
@@ -68,7 +71,7 @@ export async function imagesMake(options: ImagesMakeOptions, environment: Enviro
     environment.stopped.throwIfAborted()
   }
   const stream = smallStream({
-    stream: streamNameOf(name, version),
+    stream: options['image-stream'] ?? streamNameOf(name, version),
     version,
     architectures: made,
     baseUrl,
@@ -85,12 +88,8 @@ export async function imagesMake(options: ImagesMakeOptions, environment: Enviro
   return 0
 }
 
-/** `ironstage images make --bootc DEST`: a container that bootc can install, in a folder or a registry. */
-export async function containerMake(
-  options: ImagesMakeOptions,
-  environment: Environment,
-  dest: string,
-): Promise<number> {
+/** A container that bootc can install, in a folder or a registry. */
+async function containerMake(options: ImagesMakeOptions, environment: Environment, dest: string): Promise<number> {
   const { version, arch = ['x86_64'], json = false } = options
   const unused = (['directory', 'images-url', 'force'] as const).find((one) => options[one] !== undefined)
   if (unused !== undefined)
@@ -105,7 +104,8 @@ export async function containerMake(
   const images = await imagesFor(options, environment)
   const created = new Date(systemClock().now()).toISOString().replace(/\.\d+/, '')
   const comment = `ironstage ${packageVersion()}`
-  const made = bootableContainer({ name, version, architectures, created, comment })
+  const stream = options['image-stream']
+  const made = bootableContainer({ name, version, architectures, created, comment, ...defined({ stream }) })
   const put = () => putImage(made, { sink: images.sink(place), tag, signal: environment.stopped })
   await (place.kind === 'layout' ? writing(place.folder, put) : put())
   const where = place.kind === 'layout' ? `oci:${place.folder}` : `${place.registry}/${place.repository}`

@@ -108,9 +108,8 @@ export const STREAM_COMMANDS: readonly TableCommand<CommandOptionName>[] = [
       force: 'replace existing files',
     },
     load: async () => {
-      const { imagesMake, containerMake } = await import('./images-make-actions.js')
-      return ({ bootc, ...options }, { environment }) =>
-        bootc === undefined ? imagesMake(options, environment) : containerMake(options, environment, bootc)
+      const { imagesMake } = await import('./images-make-actions.js')
+      return (options, { environment }) => imagesMake(options, environment)
     },
   }),
 ]

@@ -273,6 +273,7 @@ export interface IronicObject extends KubeObject<'Ironic'> {
     highAvailability?: boolean
     inspection?: { collectors?: string[]; vlanInterfaces?: string[] }
     networking?: IronicNetworking
+    networkingService?: { enabled?: boolean; providerNetworks?: object[] }
     tls?: { certificateName?: string; bmcCA?: LinkedResource; trustedCA?: LinkedResource }
     version?: string
     [field: string]: unknown

@@ -116,6 +116,13 @@ export const STREAM_SHAPES = {
     description: 'system of the version: fcos, rhcos or scos (default: fcos or rhcos, by the form of the version)',
     schema: { type: 'string', enum: ['fcos', 'rhcos', 'scos'] },
   },
+  'image-stream': {
+    flag: 'stream',
+    value: 'NAME',
+    description:
+      'name of the stream in stream.json, and label io.openshift.os.streamclass of a container: rhel-9 or rhel-10 for OpenShift (default: by the version, and no label)',
+    schema: { type: 'string', pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$' },
+  },
   'images-url': {
     flag: 'base-url',
     value: 'URL',

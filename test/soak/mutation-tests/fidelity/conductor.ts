@@ -477,6 +477,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: 'return [...others, ...imageService]',
   },
   {
+    row: 'A conductor fetches the live ISO of a node',
+    does: 'keeps no copies',
+    file: 'apps/cluster/site/metal3-programs.ts',
+    from: 'if (keepsCopies) await site.isoCopies.keep(',
+    to: 'if (!keepsCopies) await site.isoCopies.keep(',
+  },
+  {
     row: "Ignition's provider `openstack` asks the metadata service",
     does: 'has an empty config without a drive',
     file: 'machine/ignition/config-acquisition.ts',
