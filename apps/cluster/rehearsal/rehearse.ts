@@ -188,13 +188,17 @@ const storyTime = ({ now, began }: StoryClock): StoryTime => ({
 })
 
 /** The line for an act of an actor. */
-export const actLine = (scenario: string, { actor, does, because }: ActorNotice, at: StoryClock): StoryLine => ({
+export const actLine = (
+  scenario: string,
+  { actor, does, because, document }: ActorNotice,
+  at: StoryClock,
+): StoryLine => ({
   event: 'act',
   scenario,
   actor: ACTOR_SHORT_NAMES[actor] ?? actor,
   ...storyTime(at),
   does,
-  ...defined({ because }),
+  ...defined({ because, document }),
 })
 
 /** Names the manifests of the user's own releases that no actor here acts on. */
