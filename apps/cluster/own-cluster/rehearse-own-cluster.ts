@@ -133,6 +133,11 @@ function notesOf(own: OwnCluster, isMade: boolean): string[] {
     notes.push(`${countText(withoutHost, 'node')} without a BareMetalHost: made-up hardware stands for it`)
   if (objects.HardwareData.length === 0 && objects.BareMetalHost.length > 0)
     notes.push('no HardwareData is in the folder: hosts have the hardware of the lab')
+  const others = members.filter(({ node }) => !['amd64', undefined].includes(node.status?.nodeInfo?.architecture))
+  if (others.length > 0)
+    notes.push(
+      `${countText(others.length, 'node')} of another architecture ${others.length === 1 ? 'is' : 'are'} rehearsed as x86_64`,
+    )
   const mirrors = mirrorsOf(objects)
   if (mirrors.length > 0)
     notes.push(

@@ -73,7 +73,7 @@ function outcomeText({ outcome, seconds, refusal, findings }: UpgradeReport): st
     case 'refused':
       return 'Refused, by force too.'
     case 'not completed':
-      return `Not completed${forced}.`
+      return `Not completed${refusal === null ? '' : forced}.`
   }
 }
 
