@@ -33,7 +33,14 @@ export { buildContradictions, CONTAINER } from './machine-os/build-match.js'
 export { copyIso } from './machine-os/copy-iso.js'
 export { copyMetal } from './machine-os/copy-metal.js'
 export { copyPxe } from './machine-os/copy-pxe.js'
-export { OS_VERSIONS, type OsVersion, prefixOf, shippedStream, streamFile, streamNameOf } from './machine-os/image-content.js'
+export {
+  OS_VERSIONS,
+  type OsVersion,
+  prefixOf,
+  shippedStream,
+  streamFile,
+  streamNameOf,
+} from './machine-os/image-content.js'
 export { type LinkedIso, linkedIsos } from './machine-os/linked-images.js'
 export { verifyMachineOs } from './machine-os/verify.js'
 export { bootableContainer } from './making/bootable-container.js'

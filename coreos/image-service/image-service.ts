@@ -87,8 +87,7 @@ export async function openImageService(options: ImageServiceOptions): Promise<Im
       sets.set(set.name, set)
     }
     const images = new ServedImages(sets, options)
-    for (const set of sets.values())
-      if (set.iso) await images.find(`/live/${set.name}/${IPA_BASE_NAME}.iso`, {})
+    for (const set of sets.values()) if (set.iso) await images.find(`/live/${set.name}/${IPA_BASE_NAME}.iso`, {})
     const { publicHost } = options
     const known = options.publicUrl ?? (publicHost === undefined ? undefined : httpUrl(publicHost, options.port))
     const find = (path: string, headers: ConditionalHeaders): Promise<FoundFile> => images.find(path, headers)

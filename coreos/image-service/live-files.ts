@@ -64,8 +64,7 @@ export async function openLiveImage(files: LiveImageFiles, clock: Clock): Promis
     const pxePaths = [kernel, initramfs, rootfs].filter((path) => path !== undefined)
     if (pxePaths.length % 3 !== 0)
       throw liveFilesError('only some of kernel, initramfs and rootfs of a live image were given')
-    if (pxePaths.length === 0 && files.iso === undefined)
-      throw liveFilesError(`there is no live image for ${name}`)
+    if (pxePaths.length === 0 && files.iso === undefined) throw liveFilesError(`there is no live image for ${name}`)
     const iso = files.iso === undefined ? undefined : await openIso(await open(files.iso), files.iso, clock)
     const pxe =
       kernel !== undefined && initramfs !== undefined && rootfs !== undefined

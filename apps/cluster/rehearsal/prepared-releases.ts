@@ -24,7 +24,7 @@ import type { ScenarioDamage, ScenarioRelease } from './scenario.js'
 export const OLD_RAMDISK = 'kernel and ramdisk from before CoreOS'
 
 /** A stream of CoreOS in a release, with its images made and published. */
-export interface PreparedStream {
+interface PreparedStream {
   /** Version of its node image. */
   coreos: string
   /** Version of its live images: what `coreos-installer install --offline` in the deploy image installs. */
