@@ -91,7 +91,7 @@ export interface OwnMachineConfig extends OwnObject<'MachineConfig'> {
 /** How the age of boot images is judged, as `MachineConfiguration` states it. */
 export type SkewEnforcement = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>
 
-export interface OwnMachineConfiguration extends OwnObject<'MachineConfiguration'> {
+interface OwnMachineConfiguration extends OwnObject<'MachineConfiguration'> {
   spec?: Pick<MachineConfiguration['spec'], 'bootImageSkewEnforcement'> & PolicySource['spec']
   status?: { bootImageSkewEnforcementStatus?: SkewEnforcement } & PolicySource['status']
 }
