@@ -224,6 +224,7 @@ describe('is refused', () => {
     [['--to', '4.23'], /4\.23 is no whole version.*4\.23\.0/s],
     [['--to', DEPOT], /is no OCI layout/],
     [['--all'], /--cluster rehearses one cluster/],
+    [['--compare'], /--cluster rehearses one cluster/],
     [['skew'], /--cluster rehearses one cluster/],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await rehearsal('--cluster', DEPOT, ...args)
