@@ -21,13 +21,7 @@ export { readScenario } from './rehearsal/read-scenario.js'
 export { readScenarioManifests } from './rehearsal/scenario-manifests.js'
 export type { Scenario } from './rehearsal/scenario.js'
 export { STORIES, storiesOf } from './rehearsal/stories/index.js'
-export {
-  compareStories,
-  comparisonLines,
-  comparisonOf,
-  type StoryComparison,
-  type StoryDifference,
-} from './rehearsal/compare-stories.js'
+export { compareStories, comparisonLines, comparisonOf } from './rehearsal/compare-stories.js'
 export { isMilestone, type StoryEnd, type StoryLine, storyLines } from './rehearsal/story-line.js'
 export type { OwnCluster } from './own-cluster/own-cluster.js'
 export { isVersion } from './own-cluster/own-scenario.js'

@@ -23,9 +23,11 @@ export type { Deployment, PodContainer } from './kinds/apps-kinds.js'
 export type { ClusterOperator, ClusterVersion, Infrastructure } from './kinds/config-kinds.js'
 export type { ConfigMap, KubeNode, Secret } from './kinds/core-kinds.js'
 export type {
+  DisruptionAction,
+  DisruptionPolicies,
   MachineConfig,
-  MachineConfiguration,
   MachineConfigPool,
+  MachineConfiguration,
   OsImageStream,
 } from './kinds/machine-config-kinds.js'
 export type { BareMetalProviderSpec, KubeMachine, MachineSet } from './kinds/machine-kinds.js'

@@ -3,7 +3,7 @@ import type { SimulatedDisk } from '../disk/block-device.js'
 import { findBootPlace, withBootPlace, type BootPlace } from '../disk/boot-place.js'
 import type { BootVolume } from '../disk/boot-volume.js'
 import { readLayout, type DiskLayout } from '../disk/disk-partitions.js'
-import { findContainerRoot, type ContainerRoot } from './container-root.js'
+import { findContainerRoot, NO_CONTAINER, type ContainerRoot } from './container-root.js'
 import type { MachineSpec } from '../machine-spec.js'
 import { bootedEntry } from '../os/loader-entries.js'
 import type { ProgramMachine } from '../programs/machine-program.js'
@@ -79,7 +79,10 @@ export async function findBootable(
     if (guid !== null && !layout.partitions.some(({ gpt }) => gpt?.guid === guid)) continue
     const system = await unlessUnreadable(() => withBootPlace(device, bootPlace, clock, readSystem, { readOnly: true }))
     if (!system) continue
-    const container = await findContainerRoot(device, layout, system.kernelArguments, clock)
+    const { kernelArguments } = system
+    const found = await unlessUnreadable(() => findContainerRoot(device, layout, kernelArguments, clock))
+    if (found === undefined) continue
+    const container = found === NO_CONTAINER ? null : found
     const firstBoot = container?.isFirstBoot ?? system.firstBoot
     return { device, bootPlace, efiEntry: entry, ...system, firstBoot, container }
   }

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/runtime/index.js'
+import { isObject, type Clock } from '../../base/runtime/index.js'
 import type { SimulatedDisk } from '../disk/block-device.js'
-import { VolumeError, withBootVolume, type BootVolume } from '../disk/boot-volume.js'
+import { withBootVolume, type BootVolume } from '../disk/boot-volume.js'
 import type { DiskLayout } from '../disk/disk-partitions.js'
 import { LUKS_DATA_OFFSET } from '../disk/luks-header.js'
 import { newDirectory, newFile, newLink, RootTree, type RootDirectory, type RootNode } from '../root/root-tree.js'
@@ -24,24 +24,25 @@ const MAX_READ_FILE = 2 ** 20
 /** Files of a deployment that are read at most. */
 const MAX_READ_NODES = 8000
 
-/** The deployment that the kernel arguments name; null for a system that is no container, or that cannot be read. */
+/** Another system than a container. */
+export const NO_CONTAINER = 'no container'
+
+/**
+ * The deployment that the kernel arguments name.
+ *
+ * @throws VolumeError for a filesystem that is damaged; the disk's own error
+ */
 export async function findContainerRoot(
   device: SimulatedDisk,
   layout: DiskLayout,
   kernelArguments: readonly string[],
   clock: Clock,
-): Promise<ContainerRoot | null> {
+): Promise<ContainerRoot | typeof NO_CONTAINER> {
   const offset = rootOffset(layout, kernelArguments)
   const path = kernelArguments.find((argument) => argument.startsWith('ostree='))?.slice('ostree='.length)
-  if (offset === undefined || path === undefined) return null
-  try {
-    return await withBootVolume(device, offset, clock, (volume) => readContainerRoot(volume, path, offset), {
-      readOnly: true,
-    })
-  } catch (error) {
-    if (error instanceof VolumeError) return null
-    throw error
-  }
+  if (offset === undefined || path === undefined) return NO_CONTAINER
+  const work = (volume: BootVolume) => readContainerRoot(volume, path, offset)
+  return (await withBootVolume(device, offset, clock, work, { readOnly: true })) ?? NO_CONTAINER
 }
 
 function rootOffset({ partitions }: DiskLayout, kernelArguments: readonly string[]): number | undefined {
@@ -55,26 +56,29 @@ function rootOffset({ partitions }: DiskLayout, kernelArguments: readonly string
   return found && (type.startsWith('ext') || type === 'crypto_LUKS') ? found.offset + skipped : undefined
 }
 
-async function readContainerRoot(volume: BootVolume, link: string, offset: number): Promise<ContainerRoot | null> {
-  if (!(await volume.exists(link))) return null
+async function readContainerRoot(volume: BootVolume, link: string, offset: number): Promise<ContainerRoot | undefined> {
+  if (!(await volume.exists(link))) return undefined
   const [, checksum] = /\/([0-9a-f]{64})\.\d+$/.exec(await volume.readlink(link)) ?? []
-  if (checksum === undefined) return null
+  const aleph = (await volume.exists(ALEPH)) ? alephOf((await volume.read(ALEPH)).toString()) : undefined
+  if (checksum === undefined || !aleph) return undefined
   const deployment = `/ostree/deploy/default/deploy/${checksum}.0`
-  const aleph = JSON.parse((await volume.read('/.bootc-aleph.json')).toString()) as {
-    image: string
-    digest: string
-    version: string
-  }
-  const name = aleph.image.replace(/^docker:\/\//, '').replace(/(?:@[^/]*|:[^/:]*)$/, '')
   const machineId = `${deployment}/etc/machine-id`
   const id = (await volume.exists(machineId)) ? (await volume.read(machineId)).toString().trim() : ''
-  return {
-    offset,
-    deployment,
-    checksum,
-    image: `${name}@${aleph.digest}`,
-    version: aleph.version,
-    isFirstBoot: id === '' || id === 'uninitialized',
+  return { offset, deployment, checksum, ...aleph, isFirstBoot: id === '' || id === 'uninitialized' }
+}
+
+const ALEPH = '/.bootc-aleph.json'
+
+/** Undefined for a file that bootc has not written so. */
+function alephOf(text: string): Pick<ContainerRoot, 'image' | 'version'> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const { image, digest, version } = isObject(value) ? value : {}
+    if (typeof image !== 'string' || typeof digest !== 'string') return undefined
+    const name = image.replace(/^docker:\/\//, '').replace(/(?:@[^/]*|:[^/:]*)$/, '')
+    return { image: `${name}@${digest}`, version: typeof version === 'string' ? version : '' }
+  } catch {
+    return undefined
   }
 }
 

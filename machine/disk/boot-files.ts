@@ -34,6 +34,7 @@ export async function bootFiles(
     boot,
     clock,
     async (volume) => {
+      if (boot.folder !== '' && !(await volume.exists('/loader'))) return undefined
       if (path === null) return listBootFiles(volume)
       try {
         const one = await describeBootFile(volume, path)

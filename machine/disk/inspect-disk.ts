@@ -80,7 +80,10 @@ async function readDiskReport(device: SimulatedDisk, clock: Clock): Promise<Disk
     boot: boot
       ? await withBootPlace(device, boot, clock, (volume) => readBoot(volume, boot.partition), {
           readOnly: true,
-        }).catch(explained)
+        })
+          // A root filesystem is no boot filesystem where it has no entry.
+          .then((report) => (boot.folder !== '' && report.entry === null ? null : report))
+          .catch(explained)
       : null,
   }
 }

@@ -36,7 +36,7 @@ async function driveIn(device: SimulatedDisk, { offset, length }: DiskPartition)
     const folder = await filesystem.list('/openstack/latest').catch(() => [])
     const contentsOf = async (wanted: RegExp) => {
       const file = folder.find(({ name, folder: isFolder }) => !isFolder && wanted.test(name))
-      return file ? await filesystem.contents(file).read(0, file.size) : null
+      return file ? filesystem.contents(file).read(0, file.size) : null
     }
     return { path, userData: await contentsOf(USER_DATA), metaData: await contentsOf(META_DATA) }
   } catch (error) {

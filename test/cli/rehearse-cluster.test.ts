@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { UpgradeReport } from '../../apps/cluster/index.js'
+import { reportLines, type UpgradeReport } from '../../apps/cluster/index.js'
 import { objectsIn, writeGathered } from '../kit/cluster/must-gather.js'
 import { command } from '../kit/commands/command.js'
 
@@ -68,6 +68,7 @@ describe('a cluster of the user', () => {
     expect(report.disruption).toContainEqual({ of: '/etc/chrony.conf', does: 'reloads chronyd.service', isOwn: true })
     expect(report.notPlayed).toEqual({ Forklift: 1, Route: 1 })
     expect(stdout).not.toContain('NSBieXRlcyBsb25n')
+    for (const line of reportLines(report, 80)) expect(line.length, line).toBeLessThanOrEqual(80)
   })
 
   test('without what was wrong, it is upgraded; the report fits into a terminal', async () => {
@@ -188,6 +189,12 @@ describe('is refused', () => {
       /the cluster runs 4\.8\.1, and rehearsals of clusters begin with 4\.10\.0/,
     ],
     [
+      'a MachineConfig that Ignition refuses',
+      'machineconfigs.yaml',
+      (text) => text.replace('version: 3.4.0', 'version: 9.9.9'),
+      /the MachineConfig 99-worker-chrony cannot be used: .*9\.9\.9/,
+    ],
+    [
       'an installation that has not ended',
       'clusterversion.yaml',
       (text) => text.replaceAll('state: Completed', 'state: Partial'),
@@ -217,6 +224,7 @@ describe('is refused', () => {
     [['--to', '4.23'], /4\.23 is no whole version.*4\.23\.0/s],
     [['--to', DEPOT], /is no OCI layout/],
     [['--all'], /--cluster rehearses one cluster/],
+    [['--compare'], /--cluster rehearses one cluster/],
     [['skew'], /--cluster rehearses one cluster/],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await rehearsal('--cluster', DEPOT, ...args)

@@ -41,8 +41,8 @@ test('a behaviour that today’s operators lack names its document, and no other
   for (const { name, stories, document, source } of ALL_BEHAVIOURS) {
     expect(document !== undefined, name).toBe(stories.today === undefined)
     if (document !== undefined) expect(source).toBe(`design document ${document}`)
-    // A file at a commit, or a pull request.
-    else expect(source, name).toMatch(/ [0-9a-f]{7} \S+\/\S+|PR \d+/)
+    // A file at a commit, or newer than one, or a pull request.
+    else expect(source, name).toMatch(/ [0-9a-f]{7} \S+\/\S+|, newer than [0-9a-f]{7}$|PR \d+/)
   }
 })
 

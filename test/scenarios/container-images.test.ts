@@ -156,6 +156,30 @@ describe('a container that can be booted', () => {
     expect(active).toMatchObject({ provision_state: 'active', last_error: null })
   })
 
+  test('fails on a broken disk, installs once that is mended, and is in snapshots', async () => {
+    await using open = await registryServer()
+    const digest = putBootable(open, 'os')
+    await using lab = await createStagedLab({ conf })
+    const fields = { image_source: `oci://${open.host}/os`, image_pull_secret: '' }
+    const node = await available(lab, 'bootc', fields)
+    const match = { node: node.uuid, disk: 'sda' }
+    lab.faults.add({ match, effect: { kind: 'disk-error', at: 515 * 2 ** 20 }, times: 1 })
+    const failed = await deployed(node)
+    expect(failed.last_error).toContain('ERROR Installing to disk: Input/output error')
+    const active = await deployed(node)
+    expect(active).toMatchObject({ provision_state: 'active', last_error: null })
+    const booted = { image: `${open.host}/os@${digest}` }
+    const { id } = await lab.snapshots.take()
+    await node.provision('deleted')
+    expect(await node.settled()).toMatchObject({ provision_state: 'available' })
+    await lab.snapshots.restore(id)
+    const machine = await machineOf(node)
+    expect(machine.os()).toMatchObject({ booted })
+    await machine.setPower('reboot')
+    await expect.poll(() => machine.boot()).toMatchObject({ outcome: 'disk' })
+    expect(machine.rootFiles()!.text('/opt/app')).toBe('app')
+  })
+
   test('is pulled although the registry’s connection breaks once', async () => {
     await using open = await registryServer()
     putBootable(open, 'os')

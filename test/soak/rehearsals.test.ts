@@ -65,6 +65,7 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
 
 /** The same as of today, where it is another failure or the behaviour is of today alone. */
 const SHOWN_TODAY: Readonly<Record<string, RegExp>> = {
+  'bmo/copies-labels': /deploy image of 5\.0\.0 .*; but host-2 has 9\.8\./,
   'cbo/ignores-the-image-service': /is healthy; but it is degraded: metal3-image-customization/,
   'cbo/needs-the-address-of-ironic': /in this order: .*, metal3-image-customization, metal3-image-customization$/,
   'cbo/reports-its-version-first': /the upgrade is completed; but it is failing/,
@@ -72,11 +73,15 @@ const SHOWN_TODAY: Readonly<Record<string, RegExp>> = {
   'cvo/applies-in-order': /rebooted 0 times since the upgrade; but host-1 was rebooted once/,
   'cvo/heeds-upgradeable': /another minor release is refused .*; but every operator allows/,
   'cvo/refuses-giant-hops': /the upgrade is refused \(more than one minor version\); but it is under way/,
+  'icc/makes-images-by-stream': /deploy image of 5\.0\.0 .*; but host-2 has 9\.8\./,
   'icc/remakes-images': /deploy image of 4\.15\.0 .*; but host-1 has 414\./,
   'installer/names-no-boot-image': /of 4\.22\.0; but host-\d was installed from that of 4\.21\.0/,
   'mao/chooses-free-hosts': /after a day the machine \S+ has no host/,
   'mco/enforces-boot-image-skew': /in mode Manual \(4\.9\.0\); but it is not enforced/,
+  'mco/keeps-the-installed-stream': /each of the nodes runs 5\.0\.0 .*; but host-1 runs 10\.2\./,
   'mco/refuses-managed-boot-images': /are refused .*; but nothing was done about it/,
+  'mco/refuses-runc-on-rhel-10': /is not rendered \(runc is not available\); but it is/,
+  'mco/runs-the-stream-of-the-pool': /runs no stream; but it runs rhel-9/,
   'mco/skips-bare-metal': /boot image of 4\.21\.0; but they install 4\.22\.0/,
 }
 

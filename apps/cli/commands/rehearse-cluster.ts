@@ -72,7 +72,7 @@ export async function rehearseCluster(
 
 /** Options of scenarios that a cluster of the user's own does not go with. */
 export function checkClusterOptions(
-  { all, list, cluster, 'cluster-release': to }: RehearseCommandOptions,
+  { all, list, compare, cluster, 'cluster-release': to }: RehearseCommandOptions,
   names: readonly string[],
 ): void {
   if (cluster === undefined) {
@@ -80,8 +80,11 @@ export function checkClusterOptions(
       throw usageError('--to is the release for --cluster', 'name the cluster with --cluster FOLDER')
     return
   }
-  if (all === true || list === true || names.length > 0)
-    throw usageError('--cluster rehearses one cluster, and no scenario', 'leave out the scenarios, --all and --list')
+  if (all === true || list === true || compare === true || names.length > 0)
+    throw usageError(
+      '--cluster rehearses one cluster, and no scenario',
+      'leave out the scenarios, --all, --list and --compare; --as document plays the design documents',
+    )
 }
 
 /** Reads the release of a pull specification or of a folder: by the mirrors of the cluster, unless others are named. */

@@ -88,15 +88,26 @@ test('nodes that are cordoned, not ready, or of no pool', async () => {
   ])
 })
 
+test('a machine set that has fewer machines than it wants', async () => {
+  const change = ({ MachineSet: [set] }: OwnObjects) => {
+    set!.spec.replicas = 9
+  }
+  expect(await found('4.23.0', change)).toEqual([
+    'warns: MachineSet depot-x7k2p-worker-0 wants 9 machines and has 7: it is rehearsed with those that it has',
+  ])
+})
+
 test('hosts in error, in the middle of something, or without a BMC; a machine that has failed', async () => {
   const change = ({ BareMetalHost: all, Machine: machines }: OwnObjects) => {
     const worker = named(all, 'depot-w-0')
     worker.status = { ...worker.status, errorType: 'power management error', errorMessage: 'no answer' }
     named(all, 'depot-spare-0').status!.provisioning = { state: 'inspecting' }
+    named(all, 'depot-b-2').metadata.annotations = { 'baremetalhost.metal3.io/detached': '' }
     all.push({ apiVersion: 'metal3.io/v1alpha1', kind: 'BareMetalHost', metadata: { name: 'loose' }, spec: {} })
     machines.find(({ metadata }) => metadata.name.endsWith('b-0'))!.status!.phase = 'Failed'
   }
   expect(await found('4.23.0', change)).toEqual([
+    'warns: BareMetalHost depot-b-2 is detached: BareMetal Operator leaves it as it is, in the upgrade too',
     'warns: BareMetalHost depot-spare-0 is inspecting: Ironic is restarted in the upgrade and forgets it, so that this begins again',
     'holds back: BareMetalHost depot-w-0 is provisioned with power management error: no answer; its node depot-w-0.depot.example is updated all the same, for that needs no BMC; it cannot be installed again',
     'warns: BareMetalHost loose is unmanaged: it has no BMC, and stays as it is',

@@ -234,6 +234,11 @@ function hostFindings({ metadata, spec, status }: OwnHost, { members }: OwnClust
     const what = `${status?.errorType || 'an error'}${status?.errorMessage ? `: ${status.errorMessage}` : ''}`
     return [{ effect: 'holds back', subject, says: `is ${state || 'not registered'} with ${what}; ${follows}` }]
   }
+  const left = ['paused', 'detached'].find(
+    (word) => metadata.annotations?.[`baremetalhost.metal3.io/${word}`] !== undefined,
+  )
+  if (left !== undefined)
+    return [{ effect: 'warns', subject, says: `is ${left}: BareMetal Operator leaves it as it is, in the upgrade too` }]
   if (state === 'unmanaged' || spec.bmc === undefined)
     return member ? [] : [{ effect: 'warns', subject, says: `is unmanaged: it has no BMC, and stays as it is` }]
   if (SETTLED_STATES.includes(state)) return []

@@ -1,6 +1,6 @@
 import { apiVersionOf, createIfAbsent, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
 import { defined } from '../../../base/runtime/index.js'
-import { REQUIRED_FOR_UPGRADE, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
+import { OWN_SETTINGS, REQUIRED_FOR_UPGRADE, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
 import { PROVISIONING, providerSpec, ROLE_LABEL, writePlatform } from '../rehearsal/installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
 import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
@@ -28,6 +28,7 @@ export async function installOwnCluster(own: OwnCluster, rehearsed: RehearsedClu
   })
   const started = await waitUntilSettled(rehearsed, 'upgrade')
   if (started !== null) return started
+  await writeSettings(own, rehearsed)
   await createPools(own, rehearsed)
   await createConfigs(own.folder.objects.MachineConfig, rehearsed)
   for (const member of own.members) await createMember(member, own, rehearsed)
@@ -36,6 +37,22 @@ export async function installOwnCluster(own: OwnCluster, rehearsed: RehearsedClu
   return (
     (await waitUntilSettled(rehearsed, 'nodes')) ?? (await labelNodes(own, rehearsed)) ?? waitForHosts(own, rehearsed)
   )
+}
+
+/** Gives the machine config operator the settings of the cluster. */
+async function writeSettings({ folder }: OwnCluster, { kube }: RehearsedCluster): Promise<void> {
+  const { bootImageSkewEnforcement, nodeDisruptionPolicy } = folder.objects.MachineConfiguration[0]?.spec ?? {}
+  const spec = defined({ bootImageSkewEnforcement, nodeDisruptionPolicy })
+  if (Object.keys(spec).length === 0) return
+  await createIfAbsent(() =>
+    kube.create<'MachineConfiguration'>({
+      apiVersion: apiVersionOf('MachineConfiguration'),
+      kind: 'MachineConfiguration',
+      metadata: OWN_SETTINGS,
+      spec: { managementState: 'Managed' },
+    }),
+  )
+  await kube.patch('MachineConfiguration', OWN_SETTINGS, { spec })
 }
 
 /** Creates the cluster's pools, or gives those that the operator has created their settings. None is paused yet. */

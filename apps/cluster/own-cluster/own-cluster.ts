@@ -1,9 +1,19 @@
+import { readIgnition } from '../../../ignition/index.js'
+import { UserError } from '../../../base/runtime/index.js'
 import type { KnownDetails } from '../../../baremetal-operator/index.js'
 import { nodeRoleLabel, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
 import { mostUnavailable, primaryPool } from '../actors/machine-config-operator/primary-pool.js'
 import { isOlder, readVersion } from '../actors/cluster-version-operator/release-version.js'
 import { clusterFolderError } from './cluster-folder-error.js'
-import type { OwnHistoryEntry, OwnHost, OwnMachine, OwnNode, OwnObjects, OwnPool } from './own-objects.js'
+import type {
+  OwnHistoryEntry,
+  OwnHost,
+  OwnMachine,
+  OwnMachineConfig,
+  OwnNode,
+  OwnObjects,
+  OwnPool,
+} from './own-objects.js'
 import type { ClusterFolder } from './read-cluster-folder.js'
 import { coreosOfSystem } from './release-names.js'
 
@@ -72,6 +82,7 @@ export function ownClusterOf(folder: ClusterFolder): OwnCluster {
   if (!present)
     throw clusterFolderError('the cluster has not been installed to its end: no release of its history is Completed')
   checkReleases(completed)
+  for (const config of objects.MachineConfig) checkConfig(config)
   if (objects.Node.length === 0 && objects.BareMetalHost.length === 0)
     throw clusterFolderError(`${folder.folder} has neither a Node nor a BareMetalHost`, {
       remedy: 'gather again, or add them: oc get nodes -o yaml > FOLDER/nodes.yaml',
@@ -109,6 +120,17 @@ function checkReleases(history: readonly OwnHistoryEntry[]): void {
   throw clusterFolderError(`the cluster runs ${version}, and rehearsals of clusters begin with ${OLDEST_RELEASE}`, {
     remedy: 'write a scenario for an older release: docs/rehearse.md describes it',
   })
+}
+
+/** The daemon and Ignition read a MachineConfig in the rehearsal too. */
+function checkConfig({ metadata, spec }: OwnMachineConfig): void {
+  if (!spec.config) return
+  try {
+    readIgnition(spec.config)
+  } catch (cause) {
+    if (!(cause instanceof UserError)) throw cause
+    throw clusterFolderError(`the MachineConfig ${metadata.name} cannot be used: ${cause.message}`, { cause })
+  }
 }
 
 function membersOf(objects: OwnObjects): ClusterMember[] {

@@ -13,7 +13,7 @@ const WRONG_PASSWORD = 'not-the-password'
 export const isWaiting = (host: OwnHost): boolean =>
   ['available', 'ready'].includes(host.status?.provisioning?.state ?? '') && !isInError(host)
 
-export const isInError = ({ status }: OwnHost): boolean =>
+const isInError = ({ status }: OwnHost): boolean =>
   (status?.errorType ?? '') !== '' || status?.operationalStatus === 'error'
 
 /** True if Ironic cannot log in at the BMC of a host: the error that a rehearsal can play. */
@@ -75,7 +75,8 @@ export async function createOwnHost(
 ): Promise<void> {
   const { name, host, node } = wanted
   const { kube } = rehearsed
-  const { bmc, nics } = await createComputer(wanted, own, rehearsed)
+  const { spec, fitsHints } = await createComputer(wanted, own, rehearsed)
+  const { bmc, nics } = spec
   const credentialsName = secretOf(name)
   await kube.create({
     apiVersion: 'v1',
@@ -86,7 +87,7 @@ export async function createOwnHost(
   })
   const metaData = node === undefined ? undefined : await nodeNameSecret(name, node, rehearsed)
   const isSpare = Object.keys(use).length === 0
-  const hints = host?.spec.rootDeviceHints
+  const hints = fitsHints ? host?.spec.rootDeviceHints : undefined
   await kube.create({
     apiVersion: apiVersionOf('BareMetalHost'),
     kind: 'BareMetalHost',
@@ -125,9 +126,10 @@ async function createComputer(wanted: WantedComputer, own: OwnCluster, rehearsed
   const { stage } = rehearsed.site
   const plain = stage.spec(stage.machines.list().length + 1)
   const bmc = { ...plain.bmc!, password: BMC_PASSWORD }
-  const spec = { ...ownMachine(plain, wanted, own.folder.objects), bmc }
+  const machine = ownMachine(plain, wanted, own.folder.objects)
+  const spec = { ...machine.spec, bmc }
   await rehearsed.until(stage.machines.create(spec))
-  return spec
+  return { spec, fitsHints: machine.fitsHints }
 }
 
 /** Makes the BMCs of nodes refuse their logins, as those of the cluster did: nodes are installed by then. */

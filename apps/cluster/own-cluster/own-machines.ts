@@ -13,17 +13,30 @@ export interface WantedComputer {
   node: string | undefined
 }
 
+/** A simulated computer for a host. */
+interface OwnMachineSpec {
+  spec: MachineSpec
+  /** False where no disk of its HardwareData fits the host's hints: they would keep it from being installed. */
+  fitsHints: boolean
+}
+
 /** The simulated computer of a host: with the hardware that its inspection has found, and the BMC of the lab. */
-export function ownMachine(plain: MachineSpec, { name, host, node }: WantedComputer, objects: OwnObjects): MachineSpec {
-  const known = host ? hardwareOfOwnHost(host, objects) : {}
+export function ownMachine(
+  plain: MachineSpec,
+  { name, host, node }: WantedComputer,
+  objects: OwnObjects,
+): OwnMachineSpec {
+  const fitting = host ? fittingOwnHost(host, objects) : { hardware: {}, notes: [] }
+  const known = fitting.hardware
   const { bmc: _dialect, architecture: _architecture, hostname: _hostname, ...hardware } = known
   const shaped = withHardware(plain, { ...hardware, bmc: 'standard' })
   const mac = host?.spec.bootMACAddress?.toLowerCase()
   const nics = known.nics || mac === undefined ? shaped.nics : withBootMac(shaped.nics, mac)
-  return { ...shaped, id: name, nics, ...defined({ hostname: node }) }
+  const spec = { ...shaped, id: name, nics, ...defined({ hostname: node }) }
+  return { spec, fitsHints: !fitting.notes.some((note) => note.startsWith('no disk')) }
 }
 
-function hardwareOfOwnHost({ metadata, spec }: OwnHost, objects: OwnObjects) {
+function fittingOwnHost({ metadata, spec }: OwnHost, objects: OwnObjects) {
   const { rootDeviceHints = {}, bmc } = spec
   const hardware = hardwareOf(metadata.name, objects)
   return fittingMachine({
@@ -32,6 +45,7 @@ function hardwareOfOwnHost({ metadata, spec }: OwnHost, objects: OwnObjects) {
       metadata,
       spec: {
         online: spec.online ?? false,
+        customDeploy: { method: 'install_coreos' },
         rootDeviceHints,
         ...defined({
           bmc: bmc && { address: bmc.address, credentialsName: bmc.credentialsName ?? '' },
@@ -42,7 +56,7 @@ function hardwareOfOwnHost({ metadata, spec }: OwnHost, objects: OwnObjects) {
     },
     secrets: [],
     others: hardware ? [{ kind: 'HardwareData', metadata, spec: { hardware } }] : [],
-  }).hardware
+  })
 }
 
 const withBootMac = ([first, ...more]: MachineSpec['nics'], mac: string): MachineSpec['nics'] =>

@@ -1,3 +1,4 @@
+import type { PolicySource } from '../actors/machine-config-operator/daemon/node-disruption.js'
 import type {
   BareMetalProviderSpec,
   Condition,
@@ -9,7 +10,7 @@ import type {
 // The members of a cluster's objects that a rehearsal reads, as `oc adm must-gather` and `oc get -o yaml` write them:
 // openshift/api 2a3d739 (config/v1, machineconfiguration/v1, operator/v1, machine/v1beta1), baremetal-operator 02aa505.
 
-export interface OwnMetadata {
+interface OwnMetadata {
   name: string
   namespace?: string
   uid?: string
@@ -28,7 +29,7 @@ interface OwnObject<K extends string> {
 /** A condition as objects of a cluster have it: some operators leave members out. */
 export type OwnCondition = Pick<Condition, 'type' | 'status'> & { reason?: string; message?: string }
 
-export interface OwnClusterVersion extends OwnObject<'ClusterVersion'> {
+interface OwnClusterVersion extends OwnObject<'ClusterVersion'> {
   spec: {
     clusterID: string
     channel?: string
@@ -56,7 +57,7 @@ export interface OwnClusterOperator extends OwnObject<'ClusterOperator'> {
   status?: { conditions?: OwnCondition[]; versions?: { name: string; version: string }[] }
 }
 
-export interface OwnInfrastructure extends OwnObject<'Infrastructure'> {
+interface OwnInfrastructure extends OwnObject<'Infrastructure'> {
   status?: {
     infrastructureName?: string
     platform?: string
@@ -87,28 +88,12 @@ export interface OwnMachineConfig extends OwnObject<'MachineConfig'> {
   }
 }
 
-/** Consequence of a change of a file, a unit or a key, as a `NodeDisruptionPolicy` names it. */
-export interface DisruptionAction {
-  type: 'Reboot' | 'Drain' | 'Reload' | 'Restart' | 'DaemonReload' | 'None' | 'Special'
-  reload?: { serviceName: string }
-  restart?: { serviceName: string }
-}
-
-export interface DisruptionPolicies {
-  files?: { path: string; actions: DisruptionAction[] }[] | null
-  units?: { name: string; actions: DisruptionAction[] }[] | null
-  sshkey?: { actions: DisruptionAction[] }
-}
-
 /** How the age of boot images is judged, as `MachineConfiguration` states it. */
 export type SkewEnforcement = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>
 
-export interface OwnMachineConfiguration extends OwnObject<'MachineConfiguration'> {
-  spec?: Pick<MachineConfiguration['spec'], 'bootImageSkewEnforcement'> & { nodeDisruptionPolicy?: DisruptionPolicies }
-  status?: {
-    nodeDisruptionPolicyStatus?: { clusterPolicies?: DisruptionPolicies }
-    bootImageSkewEnforcementStatus?: SkewEnforcement
-  }
+interface OwnMachineConfiguration extends OwnObject<'MachineConfiguration'> {
+  spec?: Pick<MachineConfiguration['spec'], 'bootImageSkewEnforcement'> & PolicySource['spec']
+  status?: { bootImageSkewEnforcementStatus?: SkewEnforcement } & PolicySource['status']
 }
 
 export interface OwnNode extends OwnObject<'Node'> {
@@ -155,16 +140,16 @@ export interface OwnHost extends OwnObject<'BareMetalHost'> {
   }
 }
 
-export interface OwnHardwareData extends OwnObject<'HardwareData'> {
+interface OwnHardwareData extends OwnObject<'HardwareData'> {
   spec?: { hardware?: Record<string, unknown> }
 }
 
-export interface OwnFirmwareSettings extends OwnObject<'HostFirmwareSettings'> {
+interface OwnFirmwareSettings extends OwnObject<'HostFirmwareSettings'> {
   spec?: { settings?: Record<string, string | number> | null }
   status?: { settings?: Record<string, string> | null; conditions?: OwnCondition[] }
 }
 
-export interface OwnProvisioning extends OwnObject<'Provisioning'> {
+interface OwnProvisioning extends OwnObject<'Provisioning'> {
   spec?: {
     provisioningNetwork?: 'Managed' | 'Unmanaged' | 'Disabled'
     provisioningOSDownloadURL?: string
@@ -172,7 +157,7 @@ export interface OwnProvisioning extends OwnObject<'Provisioning'> {
   }
 }
 
-export interface OwnConfigMap extends OwnObject<'ConfigMap'> {
+interface OwnConfigMap extends OwnObject<'ConfigMap'> {
   data?: Record<string, string>
 }
 

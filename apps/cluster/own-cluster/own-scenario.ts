@@ -23,7 +23,7 @@ export const NEXT = 'next'
 export const isVersion = (named: string): boolean => readVersion(named) !== undefined
 
 /** The version that is rehearsed where none is named: an upgrade under way, an available one, or the next minor release. */
-export function defaultTarget({ folder, version, upgradingTo }: OwnCluster): string {
+function defaultTarget({ folder, version, upgradingTo }: OwnCluster): string {
   if (upgradingTo !== undefined && isOlder(version, upgradingTo)) return upgradingTo
   const { availableUpdates } = folder.objects.ClusterVersion[0]!.status
   const offered = (availableUpdates ?? []).flatMap((one) => one.version ?? []).filter((one) => isOlder(version, one))

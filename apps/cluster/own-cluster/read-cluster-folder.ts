@@ -226,13 +226,6 @@ function wrongObject(
   return clusterFolderError(`${where}: the ${String(kind)}${name} cannot be used: ${message}`)
 }
 
-/** `2 Pods, 1 Route`, the most frequent first. */
-export const countedKinds = (kinds: Readonly<Record<string, number>>): string =>
-  Object.entries(kinds)
-    .sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
-    .map(([kind, number]) => `${number} ${kind}`)
-    .join(', ')
-
 export const secretsNote = (secrets: number): string | undefined =>
   secrets === 0
     ? undefined

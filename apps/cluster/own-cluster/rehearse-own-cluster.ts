@@ -4,7 +4,7 @@ import type { StoryEnd } from '../rehearsal/story-line.js'
 import { clusterFindings, type ClusterFinding } from './cluster-findings.js'
 import { gatheredState } from './gathered-state.js'
 import { installOwnCluster } from './install-own-cluster.js'
-import { actionsText, clusterPolicies } from './node-disruption.js'
+import { actionsText, clusterPolicies } from '../actors/machine-config-operator/daemon/node-disruption.js'
 import type { OwnCluster } from './own-cluster.js'
 import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
 import { NEXT, ownScenario, type UpgradeTarget } from './own-scenario.js'
@@ -133,6 +133,11 @@ function notesOf(own: OwnCluster, isMade: boolean): string[] {
     notes.push(`${countText(withoutHost, 'node')} without a BareMetalHost: made-up hardware stands for it`)
   if (objects.HardwareData.length === 0 && objects.BareMetalHost.length > 0)
     notes.push('no HardwareData is in the folder: hosts have the hardware of the lab')
+  const others = members.filter(({ node }) => !['amd64', undefined].includes(node.status?.nodeInfo?.architecture))
+  if (others.length > 0)
+    notes.push(
+      `${countText(others.length, 'node')} of another architecture ${others.length === 1 ? 'is' : 'are'} rehearsed as x86_64`,
+    )
   const mirrors = mirrorsOf(objects)
   if (mirrors.length > 0)
     notes.push(

@@ -63,15 +63,17 @@ const otherRefusal = ({ refusal, findings }: UpgradeReport): string[] =>
     ? []
     : [`the version operator refuses it: ${refusal}`]
 
-function outcomeText({ outcome, seconds, refusal }: UpgradeReport): string {
-  const forced = refusal === null ? '' : ', by force, for the version operator had refused it'
+function outcomeText({ outcome, seconds, refusal, findings }: UpgradeReport): string {
+  const isBlocked = findings.some(({ effect }) => effect === 'blocks')
+  const condition = isBlocked ? ', once nothing below blocks it' : ''
+  const forced = refusal === null ? condition : ', by force, for the version operator had refused it'
   switch (outcome) {
     case 'completed':
       return `Completed after ${minutesText(seconds.upgrade ?? 0)}${forced}; the last node followed after ${minutesText(Math.max(seconds.nodes, 0))}.`
     case 'refused':
       return 'Refused, by force too.'
     case 'not completed':
-      return `Not completed${forced}.`
+      return `Not completed${refusal === null ? '' : forced}.`
   }
 }
 

@@ -69,6 +69,25 @@ test('the installation, times and names that are made up make none', () => {
   expect(saysOf(document, today)).toEqual([])
 })
 
+test('a line that is repeated is there once, with how often', () => {
+  const begun = [...INSTALLED, act(2, 'administrator', 'requests 4.15.0')]
+  const fails = (elapsed: number) => act(elapsed, 'kubelet', 'cannot start metal3')
+  const differences = compareStories({ document: begun, today: [...begun, fails(3), fails(5), fails(9)] })
+  expect(differences).toEqual([
+    {
+      event: 'difference',
+      scenario: 'one',
+      as: 'today',
+      actor: 'kubelet',
+      elapsed: 3,
+      says: 'cannot start metal3',
+      times: 3,
+    },
+  ])
+  const comparison = comparisonOf({ document: begun, today: begun }, differences)
+  expect(comparisonLines(comparison, differences).at(-1)).toMatch(/cannot start metal3, 3 times$/)
+})
+
 test('checks are compared with what they found', () => {
   const document = [begin('document'), ...INSTALLED, check(5, 'it runs'), end(true)]
   const today = [begin('today'), ...INSTALLED, check(4, 'it runs', 'it does not'), end(false)]

@@ -12,6 +12,8 @@ export interface StoryDifference {
   elapsed: number
   /** An act; of a check, the expectation. */
   says: string
+  /** How often it is there alone, if more than once; {@link elapsed} is of the first. */
+  times?: number
   /** Reason of an act. */
   because?: string
   /** Only for a check. */
@@ -50,10 +52,26 @@ export function compareStories(stories: Readonly<Record<ClusterEra, readonly Sto
   const today = comparedLines(stories.today)
   const alike = sharedLines(document, today)
   const only = [
-    ...document.filter((line) => !alike.has(line)).map(({ line }) => differenceOf(line, 'document')),
-    ...today.filter((line) => !alike.has(line)).map(({ line }) => differenceOf(line, 'today')),
+    ...differencesOf(
+      document.filter((line) => !alike.has(line)),
+      'document',
+    ),
+    ...differencesOf(
+      today.filter((line) => !alike.has(line)),
+      'today',
+    ),
   ]
   return only.sort((a, b) => a.elapsed - b.elapsed)
+}
+
+/** The lines that one era has alone; one that is repeated is there once. */
+function differencesOf(lines: readonly ComparedLine[], as: ClusterEra): StoryDifference[] {
+  const repeated = new Map<string, ComparedLine[]>()
+  for (const line of lines) repeated.set(line.text, [...(repeated.get(line.text) ?? []), line])
+  return [...repeated.values()].map((all) => {
+    const times = all.length > 1 ? all.length : undefined
+    return { ...differenceOf(all[0]!.line, as), ...defined({ times }) }
+  })
 }
 
 /** A line with the text that it is compared by. */
@@ -98,7 +116,11 @@ export function comparisonLines(
   columns = 80,
 ): string[] {
   const outcome = (as: ClusterEra): string => (holds[as] ? 'went as expected' : 'did not go as expected')
-  const head = CLUSTER_ERAS.flatMap((as) => wrapStory(`as ${as}: ${titles[as]} (${outcome(as)})`, columns - 4))
+  const isOne = titles.today === titles.document && holds.today === holds.document
+  const sentences = isOne
+    ? [`${titles.today} (both ${outcome('today')})`]
+    : CLUSTER_ERAS.map((as) => `as ${as}: ${titles[as]} (${outcome(as)})`)
+  const head = sentences.flatMap((sentence) => wrapStory(sentence, columns - 4))
   const parting = partsAt === null ? 'They do not part.' : `They part at ${elapsedText(partsAt)}:`
   return [
     '',
@@ -109,12 +131,11 @@ export function comparisonLines(
   ]
 }
 
-function differenceLines(
-  { as, actor, elapsed, says, because, holds, found, document }: StoryDifference,
-  columns: number,
-) {
+function differenceLines(difference: StoryDifference, columns: number): string[] {
+  const { as, actor, elapsed, says, times, because, holds, found, document } = difference
   const by = holds === undefined ? actor : holds ? 'holds' : 'FAILS'
-  const text = `${says}${documentText(defined({ document }))}${found === undefined ? '' : `; ${found}`}`
+  const often = times === undefined ? '' : `, ${times} times`
+  const text = `${says}${documentText(defined({ document }))}${found === undefined ? '' : `; ${found}`}${often}`
   const head = { as: as.padEnd(ERA_WIDTH), actor: by, elapsed }
   return [
     ...columnLines(head, text, columns),
@@ -142,6 +163,7 @@ function comparedText(line: PlayedLine): string {
     .replaceAll(/\b(rendered-\w+)-[0-9a-f]{6,}/g, '$1')
     .replaceAll(/\bworkers-[a-z0-9]{5}\b/g, 'a worker')
     .replaceAll(/\bhost-\d+\b/g, 'a host')
+    .replaceAll(/sha256:[0-9a-f]+/g, 'a digest')
 }
 
 /** The lines of two stories that are alike: of those who decide in the same order, of others as often. */

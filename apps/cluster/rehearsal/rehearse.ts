@@ -188,13 +188,13 @@ const storyTime = ({ now, began }: StoryClock): StoryTime => ({
 })
 
 /** The line for an act of an actor. */
-export const actLine = (scenario: string, { actor, does, because }: ActorNotice, at: StoryClock): StoryLine => ({
+export const actLine = (scenario: string, notice: ActorNotice, at: StoryClock): StoryLine => ({
   event: 'act',
   scenario,
-  actor: ACTOR_SHORT_NAMES[actor] ?? actor,
+  actor: ACTOR_SHORT_NAMES[notice.actor] ?? notice.actor,
   ...storyTime(at),
-  does,
-  ...defined({ because }),
+  does: notice.does,
+  ...defined({ because: notice.because, document: notice.document }),
 })
 
 /** Names the manifests of the user's own releases that no actor here acts on. */

@@ -22,16 +22,31 @@ interface BootImageVersion {
   rhcosVersion?: string
 }
 
+/** Consequence of a change of a file, a unit or a key, as a node disruption policy names it. */
+export interface DisruptionAction {
+  type: 'Reboot' | 'Drain' | 'Reload' | 'Restart' | 'DaemonReload' | 'None' | 'Special'
+  reload?: { serviceName: string }
+  restart?: { serviceName: string }
+}
+
+export interface DisruptionPolicies {
+  files?: { path: string; actions: DisruptionAction[] }[]
+  units?: { name: string; actions: DisruptionAction[] }[]
+  sshkey?: { actions: DisruptionAction[] }
+}
+
 /** Settings of the machine config operator. There is one, named `cluster`. */
 export interface MachineConfiguration extends KubeObject<'MachineConfiguration'> {
   spec: {
     managementState?: string
     managedBootImages?: object
     bootImageSkewEnforcement?: { mode: 'Manual' | 'None'; manual?: BootImageVersion }
+    nodeDisruptionPolicy?: DisruptionPolicies
     [member: string]: unknown
   }
   status?: {
     observedGeneration?: number
+    nodeDisruptionPolicyStatus?: { clusterPolicies?: DisruptionPolicies }
     bootImageSkewEnforcementStatus?: {
       mode: 'Automatic' | 'Manual' | 'None'
       automatic?: Omit<BootImageVersion, 'mode'>

@@ -1,4 +1,4 @@
-/** What an entry of a layer hides in the layers below it. */
+/** Effect of an entry of a layer on the layers below it. */
 export type Whiteout =
   /** Null for a reserved name, which hides nothing. */
   | { hides: 'path'; path: string | null }

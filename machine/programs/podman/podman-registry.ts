@@ -8,13 +8,7 @@ import {
   type FileAnswer,
   type HttpClientOptions,
 } from '../../../base/bytes/index.js'
-import {
-  ACCEPTED,
-  parseChallenges,
-  referenceText,
-  type Descriptor,
-  type ImageReference,
-} from '../../../base/registry/index.js'
+import { ACCEPTED, parseChallenges, type Descriptor, type ImageReference } from '../../../base/registry/index.js'
 import { isObject, type Clock } from '../../../base/runtime/index.js'
 import { duringPull, PodmanFailure, refusal, transportFailure, unexpectedStatusFailure } from './podman-failure.js'
 
@@ -178,6 +172,3 @@ function tokenIn(bytes: Buffer): string | undefined {
 
 /** `quay.io/openshift/release` */
 export const nameOf = ({ registry, repository }: ImageReference): string => `${registry}/${repository}`
-
-/** With the tag that counts where there is none, as podman prints it. */
-export const imageText = (image: ImageReference): string => referenceText(image)

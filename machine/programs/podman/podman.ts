@@ -1,10 +1,9 @@
-import { goArchitecture } from '../../../base/registry/index.js'
+import { goArchitecture, referenceText } from '../../../base/registry/index.js'
 import type { Process, ProgramMachine, MachineProgram } from '../machine-program.js'
 import { runBootc } from './bootc/bootc.js'
 import { ImageStorage, type StoredImage } from './image-storage.js'
 import { PODMAN_FAILED, PodmanFailure } from './podman-failure.js'
 import { podmanOptions, type PodmanOptions } from './podman-options.js'
-import { imageText } from './podman-registry.js'
 import { imageReference, pullImage } from './pull-image.js'
 
 /**
@@ -79,13 +78,13 @@ async function runVerb(process: Process, argv: readonly string[]): Promise<numbe
   }
   const image = await imageToRun(process, name, options)
   addLine(inside, RAN, argv.join(' '))
-  return runContainer(process, { image, options, command, name: imageText(imageReference(name)) })
+  return runContainer(process, { image, options, command, name: referenceText(imageReference(name)) })
 }
 
 async function imageToRun(process: Process, name: string, options: PodmanOptions): Promise<StoredImage> {
   const storage = new ImageStorage(process.inside.files)
   const policy = options.value('--pull') ?? 'missing'
-  const known = policy === 'always' ? undefined : storage.find(imageText(imageReference(name)))
+  const known = policy === 'always' ? undefined : storage.find(referenceText(imageReference(name)))
   if (known) return known
   if (policy === 'never') throw new PodmanFailure(`${withoutTransport(name)}: image not known`)
   return pullImage(process, name, options)

@@ -10,6 +10,7 @@ import {
   parseReference,
   readManifest,
   readRegistriesConf,
+  referenceText,
   type Descriptor,
   type ImageManifest,
   type ImageReference,
@@ -20,7 +21,7 @@ import type { Process } from '../machine-program.js'
 import { ImageStorage, type StoredImage } from './image-storage.js'
 import { duringPull, PodmanFailure } from './podman-failure.js'
 import { goDuration, type PodmanOptions } from './podman-options.js'
-import { imageText, PodmanRegistry } from './podman-registry.js'
+import { PodmanRegistry } from './podman-registry.js'
 import { pullCredentials } from './pull-credentials.js'
 
 /** Limits on the files of an image that a machine stores: a few hundred thousand machines must fit into the memory of a host. */
@@ -43,7 +44,7 @@ const DEFAULT_PULL_RETRIES = 3
 export async function pullImage(process: Process, name: string, options: PodmanOptions): Promise<StoredImage> {
   const { clock, signal, stderr } = process
   const reference = imageReference(name)
-  const text = imageText(reference)
+  const text = referenceText(reference)
   const retries = Number(options.value('--retry') ?? DEFAULT_PULL_RETRIES)
   const delay = options.value('--retry-delay')
   stderr(`Trying to pull ${text}...\n`)
@@ -128,7 +129,7 @@ class ImagePull {
   async run(): Promise<StoredImage> {
     const { reference, place } = this.#pulled
     const asked = place.digest ?? place.tag ?? 'latest'
-    const [registry, found] = await duringPull(`initializing source docker://${imageText(place)}`, async () => {
+    const [registry, found] = await duringPull(`initializing source docker://${referenceText(place)}`, async () => {
       const opened = this.#registry()
       return [opened, await opened.manifest(asked, place)] as const
     })
@@ -141,7 +142,7 @@ class ImagePull {
       const single = await registry.manifest(entry.digest, place)
       checkManifest(single.bytes, { ...place, digest: entry.digest })
       const image = this.#read(single.bytes, single.mediaType)
-      if (image.kind !== 'image') throw new PodmanFailure(`unsupported manifest in ${imageText(reference)}`)
+      if (image.kind !== 'image') throw new PodmanFailure(`unsupported manifest in ${referenceText(reference)}`)
       return this.#keep(registry, image, digest)
     })
   }
@@ -159,7 +160,7 @@ class ImagePull {
 
   #read(bytes: Buffer, mediaType: string | undefined): ReturnType<typeof readManifest> {
     try {
-      return readManifest(bytes, mediaType, imageText(this.#pulled.place))
+      return readManifest(bytes, mediaType, referenceText(this.#pulled.place))
     } catch (error) {
       if (!(error instanceof UserError)) throw error
       throw new PodmanFailure(`parsing image manifest: ${error.message}`)
@@ -168,7 +169,7 @@ class ImagePull {
 
   #entryOf(index: Parameters<typeof imageFor>[0]): Descriptor {
     const { architecture } = this.#process.inside.spec
-    const name = imageText(this.#pulled.place)
+    const name = referenceText(this.#pulled.place)
     try {
       return imageFor(index, architecture, name)
     } catch (error) {
@@ -198,7 +199,7 @@ class ImagePull {
     stderr('Writing manifest to image destination\n')
     const image = { id: config.digest.replace(/^sha\d+:/, ''), digest, ...settings }
     const storage = new ImageStorage(inside.files)
-    const name = imageText(this.#pulled.reference)
+    const name = referenceText(this.#pulled.reference)
     storage.add(image, name, { nodes: tree.nodes, left: tree.left })
     return storage.find(name)!
   }

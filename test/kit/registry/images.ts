@@ -85,3 +85,20 @@ export const archiveOf = (files: Readonly<Record<string, string>>): Uint8Array =
     Object.entries(files).map(([name, text]) => ({ name, content: Buffer.from(text) })),
     0,
   )
+
+/** An archive with symbolic links, by path. */
+export function linkArchive(links: Readonly<Record<string, string>>): Uint8Array {
+  const archive = Buffer.from(archiveOf(Object.fromEntries(Object.keys(links).map((path) => [path, '']))))
+  for (let at = 0; at < archive.length; at += 512) {
+    const header = archive.subarray(at, at + 512)
+    const name = header.toString('utf8', 0, 100).replace(/\0.*$/s, '')
+    const target = links[name]
+    if (target === undefined) continue
+    header.write('2', 156)
+    header.write(target, 157, 100)
+    header.fill(' ', 148, 156)
+    const sum = header.reduce((total, byte) => total + byte, 0)
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+  }
+  return archive
+}

@@ -4,24 +4,12 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { smallLiveImage } from '../../../coreos/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
-import { rehearse, storiesOf, type Scenario, type StoryLine } from '../../../apps/cluster/index.js'
-import type { ClusterEra } from '../../../base/kubernetes/index.js'
+import { rehearse, type Scenario, type StoryLine } from '../../../apps/cluster/index.js'
+import { playedStory, storyNamed } from '../../kit/cluster/played-story.js'
 import { hours, silent } from '../../../base/runtime/index.js'
 
-const storyNamed = (name: string, as: ClusterEra): Scenario => storiesOf(as).find((story) => story.name === name)!
-
 /** Stories play in seconds; `test/soak/rehearsals.test.ts` plays all of them, with every behaviour taken away. */
-async function played(name: string, without: readonly string[] = [], as: ClusterEra = 'document') {
-  const lines: StoryLine[] = []
-  const end = await rehearse(storyNamed(name, as), {
-    without,
-    as,
-    logger: silent,
-    signal: new AbortController().signal,
-    onLine: (line) => void lines.push(line),
-  })
-  return { end, lines }
-}
+const played = (name: string, without?: readonly string[]) => playedStory(name, 'document', without)
 
 test.each([
   'ironic-after-images',
@@ -92,71 +80,6 @@ test('a release can be of a live ISO and a disk image of one’s own', async () 
   expect(JSON.stringify(lines)).toContain('has the deploy image of 4.16.0 (44.20260707.3.1)')
   const missing = { ...scenario, releases: { A: { version: '4.16.0', iso: join(folder, 'none.iso') } } }
   await expect(rehearse(missing, options)).rejects.toThrow('none.iso of the scenario cannot be read')
-})
-
-test.each([
-  'ironic-after-images',
-  'inspecting-hosts',
-  'inspection-times-out',
-  'worker-in-mid-upgrade',
-  'legacy-cluster',
-  'managed-boot-images',
-  'image-service-unseen',
-  'ironic-unavailable',
-  'giant-hop',
-  'scale-up',
-])('the story %s goes as it goes today', async (name) => {
-  const { end, lines } = await played(name, [], 'today')
-  expect(end).toMatchObject({ holds: true, failures: [] })
-  expect(lines[0]).toMatchObject({ event: 'begin', as: 'today' })
-  // Nothing that a design document alone asks for is played.
-  expect(lines.filter((line) => 'document' in line && line.event !== 'begin')).toEqual([])
-})
-
-test('acts and checks of a design document say which, where today’s operators do not do so', async () => {
-  const { lines } = await played('ironic-after-images')
-  const marked = lines.flatMap((line) =>
-    line.event === 'begin' || !('document' in line) ? [] : [line.event === 'act' ? line.does : line.event],
-  )
-  expect(marked).toContain('rolls out metal3-image-customization again')
-  expect(marked).toContain('has host-1 inspected again')
-  expect(marked.filter((one) => one === 'check')).toHaveLength(2)
-})
-
-test('today’s order, in the words of the operator: metal3 first, and the version before all', async () => {
-  const { lines } = await played('ironic-after-images', [], 'today')
-  const acts = lines.flatMap((line) => (line.event === 'act' && line.actor === 'cbo' ? [line.does] : []))
-  expect(acts.slice(acts.indexOf('reports 4.15.0'))).toEqual([
-    'reports 4.15.0',
-    'rolls out metal3 again',
-    'rolls out metal3-baremetal-operator again',
-    'cannot roll out metal3-image-customization yet',
-    'rolls out metal3-image-customization again',
-  ])
-})
-
-test('behaviours that came with a release are there from that release on, in one upgrade', async () => {
-  const { lines } = await played('legacy-cluster', [], 'today')
-  const acts = lines.flatMap((line) => (line.event === 'act' && line.actor === 'mco' ? [line.does] : []))
-  const enforced = acts.filter((does) => does.startsWith('sets the enforcement of boot image skew'))
-  // Releases before 4.22 do not enforce it.
-  expect(enforced).toEqual([
-    'sets the enforcement of boot image skew to Manual with boot images of 4.9.0',
-    'sets the enforcement of boot image skew to None',
-  ])
-  const installed = acts.indexOf('reports 4.9.0')
-  expect(acts.indexOf('reports 4.22.0')).toBeGreaterThan(installed)
-  expect(acts.indexOf(enforced[0]!)).toBeGreaterThan(installed)
-})
-
-test.each([
-  ['image-service-unseen', 'cbo/ignores-the-image-service', 'the upgrade fails with it'],
-  ['legacy-cluster', 'mco/enforces-boot-image-skew', 'cannot be installed from its boot images any more'],
-  ['managed-boot-images', 'mco/refuses-managed-boot-images', 'nothing manages them'],
-])('as of today the story %s fails without %s', async (name, without, means) => {
-  const { end } = await played(name, [without], 'today')
-  expect(end.holds).toBe(false)
-  expect(end.failures.at(-1)).toContain(means)
 })
 
 test('the same seed tells the same story', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runCommand, type FinishedCommand } from '../../../../steps/index.js'
-import { putBootable } from '../../../../test/kit/registry/bootable-container.js'
+import { BOOTABLE_FILES, putBootable } from '../../../../test/kit/registry/bootable-container.js'
+import { archiveOf, linkArchive, storeLayers } from '../../../../test/kit/registry/images.js'
 import { registryServer, type RegistryServerHandle } from '../../../../test/kit/registry/registry-server.js'
 import { stepMachine, testDisk } from '../../../../test/kit/step-machine.js'
 import { bootFiles } from '../../../disk/boot-files.js'
@@ -245,4 +246,29 @@ test('a container for another architecture cannot be run', async () => {
   const { exit, stderr } = await install({ name: 'arm' })
   expect(exit).toMatchObject({ code: 1 })
   expect(stderr).toContain('image platform (linux/arm64) does not match the expected platform (linux/amd64)')
+})
+
+test('a container with odd files is installed without them, and boots', async () => {
+  const files = { [`usr/${'n'.repeat(256)}`]: 'long', 'usr/fine': 'fine' }
+  const base = archiveOf({ ...BOOTABLE_FILES, ...files })
+  const links = linkArchive({ var: 'srv', etc: 'usr', 'usr/empty': '', 'usr/loop': 'loop', 'usr/up': '../../../x' })
+  storeLayers(registry, 'odd', 'latest', [{ bytes: base }, { bytes: links }])
+  expect(await install({ name: 'odd' })).toMatchObject({ exit: { code: 0 } })
+  await bootDisk()
+  expect(scene.machine.boot()).toMatchObject({ outcome: 'disk' })
+  const tree = scene.machine.rootFiles()!
+  expect(tree.text('/usr/fine')).toBe('fine')
+  expect(tree.list('/usr').filter((name) => name.startsWith('nn') || name === 'empty')).toEqual([])
+})
+
+test('a disk whose root filesystem was overwritten boots nothing, and can be installed again', async () => {
+  putBootable(registry, 'os')
+  await install({ options: '--root-size=4000M' })
+  await scene.say('dd if=/dev/zero of=/dev/sda3 bs=1M count=1')
+  await bootDisk()
+  expect(scene.machine.boot()).toMatchObject({ outcome: 'no bootable device' })
+  await scene.reboot()
+  expect(await install()).toMatchObject({ exit: { code: 0 } })
+  await bootDisk()
+  expect(scene.machine.boot()).toMatchObject({ outcome: 'disk' })
 })

@@ -12,7 +12,7 @@ export interface ContainerFiles {
 export function containerFiles(nodes: readonly ImageNode[]): ContainerFiles {
   const tree = new RootTree()
   const holes = new Map<RootFile, number>()
-  const byPath = [...nodes].sort((one, other) => (one.path < other.path ? -1 : 1))
+  const byPath = nodes.filter(fitsFilesystem).sort((one, other) => (one.path < other.path ? -1 : 1))
   for (const node of byPath) {
     const { mode, uid, gid } = node
     const path = `/${node.path}`
@@ -38,6 +38,15 @@ export function containerFiles(nodes: readonly ImageNode[]): ContainerFiles {
     tree.put(`/${path}`, file)
   }
   return { tree, holes }
+}
+
+/** Limits of Linux: bytes of a name (NAME_MAX), and of a link's target (PATH_MAX). */
+const NAME_LIMIT = 255
+const TARGET_LIMIT = 4095
+
+function fitsFilesystem({ path, kind, target }: ImageNode): boolean {
+  const isTargetFine = kind !== 'symbolic link' || (target !== '' && Buffer.byteLength(target) <= TARGET_LIMIT)
+  return isTargetFine && path.split('/').every((name) => Buffer.byteLength(name) <= NAME_LIMIT)
 }
 
 /** Folders that a system has and images often lack. */

@@ -76,8 +76,8 @@ function putDeployment(root: RootTree, deployment: string, options: PhysicalRoot
   const above = root.mkdirs(parentFolderOf(deployment))
   const own: RootDirectory = { ...container.root, entries: new Map(container.root.entries) }
   above.entries.set(deployment.split('/').at(-1)!, own)
-  const state = root.mkdirs(STATEROOT)
-  state.entries.set('var', container.lstat('/var') ?? newDirectory())
+  const state = container.lstat('/var')
+  root.mkdirs(STATEROOT).entries.set('var', state?.kind === 'directory' ? state : newDirectory())
   own.entries.set('var', newDirectory())
   const etc = container.lstat('/etc')
   const entries = etc?.kind === 'directory' ? etc.entries : new Map<string, RootNode>()

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { IronicRelease } from '../../../../base/wire/index.js'
+import { parsePlace, putImage } from '../../../../base/registry/index.js'
+import { bootableContainer } from '../../../../coreos/index.js'
+import { rehearsalImage } from '../../../kit/images/rehearsal-image.js'
+import { images, signal } from '../../../kit/registry/images.js'
+import { pushArtifact } from '../../../kit/registry/push-artifact.js'
+import { dockerRegistry } from '../../docker-registry.js'
 import { gophercloud } from './gophercloud.js'
 import { INSTALLATION, served, type ServedIronic } from './served.js'
 
@@ -57,6 +63,33 @@ describe.concurrent('gophercloud', () => {
       { state: 'active', power: 'power on', ...rest },
       { state: 'available', ...rest },
       { status: 404 },
+    ])
+  })
+
+  test.each([
+    ['os', 'bootc'],
+    ['disk', 'direct'],
+  ])('deploys the image %s of a real registry, for which Ironic chooses %s', async (name, by) => {
+    await using registry = await dockerRegistry()
+    const created = '2026-01-01T00:00:00Z'
+    const architectures = ['x86_64']
+    const made = bootableContainer({
+      name: 'fcos',
+      version: '44.20260707.3.1',
+      architectures,
+      created,
+      comment: 'a test',
+    })
+    await putImage(made, { sink: images().sink(parsePlace(`${registry.host}/os:1`)), tag: '1', signal })
+    await pushArtifact(images(), `${registry.host}/disk:1`, 'raw', await rehearsalImage())
+    await using own = await served({ set: ['oci.permit_fallback_to_http_transport=true'] })
+    const variables = { IRONIC_ENDPOINT: `${own.url}/v1/`, IMAGE: `oci://${registry.host}/${name}:1` }
+    const [, ...states] = await gophercloud(['container'], variables)
+    expect(states).toMatchObject([
+      { deploy: { result: true } },
+      { state: 'active', power: 'power on', error: '' },
+      { interface: by },
+      { state: 'available', error: '' },
     ])
   })
 

@@ -1,6 +1,12 @@
 import { errorChain, minutes, seconds, unlessAborted } from '../../../../../base/runtime/index.js'
 import { type Machine, PullFailure, type RootTree } from '../../../../../machine/index.js'
-import type { KubeNode, MachineConfig, ActorParts, ReconcileResult } from '../../../../../base/kubernetes/index.js'
+import type {
+  ActorParts,
+  DisruptionAction,
+  KubeNode,
+  MachineConfig,
+  ReconcileResult,
+} from '../../../../../base/kubernetes/index.js'
 import { DETECTS_DRIFT, RETRIES_PULLS, VALIDATES_AFTER_REBOOT } from '../machine-config-behaviours.js'
 import {
   CURRENT_CONFIG,
@@ -10,12 +16,16 @@ import {
   LAST_APPLIED_DRAIN,
   NODE_ANNOTATIONS,
   ON_DISK_CONFIG,
+  OWN_SETTINGS,
   REASON,
   STATE,
   type DaemonState,
 } from '../machine-config-names.js'
 import { shortenRendered } from '../pools.js'
+import { configChange } from './config-change.js'
+import { actionsText, clusterPolicies, disruptionOf, isDrained, isRebooted } from './node-disruption.js'
 import { configFilesOf, onDiskProblem } from './on-disk.js'
+import { isSafeRegistriesChange } from './registries-change.js'
 
 export const DAEMON = 'machine-config-daemon'
 const FROM = `${DAEMON}[2188]`
@@ -62,13 +72,20 @@ export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promi
   const config = await kube.find('MachineConfig', { name: desired })
   if (!config)
     return degrade(parts, node, `machineconfig.machineconfiguration.openshift.io ${JSON.stringify(desired)} not found`)
+  const actions = await actionsFor(parts, onDisk, config)
+  const needsDrain = isDrained(actions, () => isSafeRegistriesChange(registriesConf(onDisk), registriesConf(config)))
   const drain = `drain-${desired}`
-  if (annotations[DESIRED_DRAIN] !== drain) {
+  if (needsDrain && annotations[DESIRED_DRAIN] !== drain) {
     log(parts, `Starting update from ${current} to ${desired}`)
     await annotate(parts, { [STATE]: 'Working', [REASON]: '', [DESIRED_DRAIN]: drain })
     return
   }
-  if (annotations[LAST_APPLIED_DRAIN] !== drain) return
+  if (needsDrain && annotations[LAST_APPLIED_DRAIN] !== drain) return
+  if (!isRebooted(actions)) {
+    await annotate(parts, { [STATE]: 'Working', [REASON]: '' })
+    announce({ actor: DAEMON, does: `updates ${name} without a reboot`, because: `the change ${actionsText(actions)}` })
+    return writeConfigFiles(parts, onDisk, config)
+  }
   if (annotations[STATE] === 'Degraded' && !behaviours.has(RETRIES_PULLS)) return
   const failure = await rebase(parts, config, signal)
   if (failure !== undefined) {
@@ -81,6 +98,21 @@ export async function updateNode(parts: DaemonParts, signal: AbortSignal): Promi
   await machine.running.reboot()
   // The disk is already as it is to be after the reboot, and this system is not: there is nothing to compare any more.
   await ended(signal)
+}
+
+const registriesConf = (config: MachineConfig | undefined): string => {
+  const file = config && configFilesOf(config).get('/etc/containers/registries.conf')
+  return file ? Buffer.from(file.bytes).toString() : ''
+}
+
+/** Consequences of a configuration for a node, by the policies of its cluster. */
+async function actionsFor(
+  { kube, machine }: DaemonParts,
+  onDisk: MachineConfig | undefined,
+  config: MachineConfig,
+): Promise<readonly DisruptionAction[]> {
+  const settings = await kube.find('MachineConfiguration', OWN_SETTINGS)
+  return disruptionOf(configChange(onDisk, config, machine.os()?.booted.image ?? null), clusterPolicies(settings))
 }
 
 const ended = (signal: AbortSignal): Promise<void> =>

@@ -120,6 +120,7 @@ func main() {
 		"ready": func(ctx context.Context, client *gophercloud.ServiceClient) {
 			emit(fields{"drivers": driverNames(ctx, client)})
 		},
+		"container": container,
 		"lifecycle": lifecycle,
 		"instance":  instance,
 		"hardware":  hardware,

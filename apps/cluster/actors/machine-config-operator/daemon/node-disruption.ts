@@ -1,8 +1,18 @@
-import type { DisruptionAction, DisruptionPolicies, OwnMachineConfiguration } from './own-objects.js'
+import type {
+  DisruptionAction,
+  DisruptionPolicies,
+  MachineConfiguration,
+} from '../../../../../base/kubernetes/index.js'
 
 // machine-config-operator 7ff337a: defaultClusterPolicies and MergeClusterPolicies of pkg/apihelpers/apihelpers.go,
 // FindClosestFilePolicyPathMatch of pkg/controller/common/helpers.go, calculatePostConfigChangeNodeDisruptionAction of
 // pkg/daemon/update.go.
+
+/** As much of a `MachineConfiguration` as has policies. */
+export interface PolicySource {
+  spec?: Pick<MachineConfiguration['spec'], 'nodeDisruptionPolicy'>
+  status?: Pick<NonNullable<MachineConfiguration['status']>, 'nodeDisruptionPolicyStatus'>
+}
 
 const NONE: DisruptionAction = { type: 'None' }
 const REBOOT: DisruptionAction = { type: 'Reboot' }
@@ -44,12 +54,12 @@ const DEFAULT_POLICIES: ClusterPolicies = {
 }
 
 /** The policies of a cluster: what its operator has merged, or else the defaults with the cluster's own in their place. */
-export function clusterPolicies(configuration: OwnMachineConfiguration | undefined): ClusterPolicies {
+export function clusterPolicies(configuration: PolicySource | undefined): ClusterPolicies {
   const merged = configuration?.status?.nodeDisruptionPolicyStatus?.clusterPolicies
   return merged ? withPolicies({ files: [], units: [], sshkey: [NONE] }, merged) : ownPolicies(configuration)
 }
 
-const ownPolicies = (configuration: OwnMachineConfiguration | undefined): ClusterPolicies =>
+const ownPolicies = (configuration: PolicySource | undefined): ClusterPolicies =>
   withPolicies(DEFAULT_POLICIES, configuration?.spec?.nodeDisruptionPolicy ?? {})
 
 function withPolicies(first: ClusterPolicies, { files, units, sshkey }: DisruptionPolicies): ClusterPolicies {
@@ -94,6 +104,14 @@ function actionsOfFile(path: string, { files }: ClusterPolicies): readonly Disru
     undefined,
   )?.actions
 }
+
+/** True if the node is drained before a change; that of registries.conf may be safe without. */
+export const isDrained = (actions: readonly DisruptionAction[], hasSafeRegistries: () => boolean): boolean =>
+  actions.some(({ type }) => type === 'Reboot' || type === 'Drain') ||
+  (actions.some(({ type }) => type === 'Special') && !hasSafeRegistries())
+
+export const isRebooted = (actions: readonly DisruptionAction[]): boolean =>
+  actions.some(({ type }) => type === 'Reboot')
 
 /** `drains the node, restarts crio.service` */
 export const actionsText = (actions: readonly DisruptionAction[]): string => actions.map(actionText).join(', ')

@@ -1,6 +1,6 @@
+import type { DisruptionAction } from '../../../../../base/kubernetes/kinds/machine-config-kinds.js'
 import { describe, expect, test } from 'vitest'
-import { actionsText, clusterPolicies, disruptionOf, type ConfigChange } from './node-disruption.js'
-import type { DisruptionAction, OwnMachineConfiguration } from './own-objects.js'
+import { actionsText, clusterPolicies, disruptionOf, type ConfigChange, type PolicySource } from './node-disruption.js'
 
 const change = (more: Partial<ConfigChange>): ConfigChange => ({
   files: [],
@@ -9,14 +9,8 @@ const change = (more: Partial<ConfigChange>): ConfigChange => ({
   isOfSystem: false,
   ...more,
 })
-const configuration = (members: Pick<OwnMachineConfiguration, 'spec' | 'status'>): OwnMachineConfiguration => ({
-  apiVersion: 'operator.openshift.io/v1',
-  kind: 'MachineConfiguration',
-  metadata: { name: 'cluster' },
-  ...members,
-})
 const restart = (serviceName: string): DisruptionAction => ({ type: 'Restart', restart: { serviceName } })
-const OWN = configuration({
+const OWN: PolicySource = {
   spec: {
     nodeDisruptionPolicy: {
       files: [
@@ -28,7 +22,7 @@ const OWN = configuration({
       sshkey: { actions: [restart('sshd.service')] },
     },
   },
-})
+}
 
 describe('by default', () => {
   test.each<[Partial<ConfigChange>, string]>([
@@ -64,7 +58,7 @@ describe("by the cluster's own policies", () => {
 
 test('the policies that the operator has merged stand for all of them', () => {
   const files = [{ path: '/etc/chrony.conf', actions: [{ type: 'Special' as const }] }]
-  const merged = configuration({ status: { nodeDisruptionPolicyStatus: { clusterPolicies: { files } } } })
+  const merged = { status: { nodeDisruptionPolicyStatus: { clusterPolicies: { files } } } }
   const does = (path: string) => actionsText(disruptionOf(change({ files: [path] }), clusterPolicies(merged)))
   expect(does('/etc/chrony.conf')).toMatch(/^reloads crio\.service, and drains the node unless/)
   expect(does('/etc/containers/policy.json')).toBe('reboots the node')
