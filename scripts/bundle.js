@@ -40,9 +40,13 @@ const MODULES = {
   'pty-runner': input('targets/local/pty-runner.js'),
 }
 
-/** Packages with native code or WebAssembly, which find their files by path; and large ones that are loaded on first use. */
+/**
+ * Packages with native code or WebAssembly, which find their files by path; large ones that are loaded on first use; and one
+ * that threads load by its path too.
+ */
 const SEPARATE = [
   '@bokuweb/zstd-wasm',
+  'bcryptjs',
   'ext2fs',
   'jiti',
   'libsql',

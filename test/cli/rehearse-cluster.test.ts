@@ -71,6 +71,16 @@ describe('a cluster of the user', () => {
     for (const line of reportLines(report, 80)) expect(line.length, line).toBeLessThanOrEqual(80)
   })
 
+  test('of another platform, without hosts, has nodes alone: nothing is said of hosts that are made up', async () => {
+    await changed('platform.yaml', (text) => text.replaceAll(': BareMetal', ': AWS'))
+    for (const file of ['baremetalhosts.yaml', 'hardwaredata.yaml']) await rm(join(folder, file))
+    const report = reportIn((await rehearsal('--cluster', folder, '--to', '4.22.9', '--json')).stdout)
+    expect(report).toMatchObject({ cluster: { platform: 'AWS', nodes: 10, hosts: 0 }, outcome: 'completed' })
+    expect(report.hosts).toEqual({ inspected: [], provisioned: [], waiting: [], adopted: [] })
+    expect(report.notes.join('\n')).toContain('the platform AWS is not played')
+    expect(reportLines(report, 80).join('\n')).not.toContain('Hosts:')
+  })
+
   test('without what was wrong, it is upgraded; the report fits into a terminal', async () => {
     await cp(DEPOT, folder, { recursive: true })
     const replace = async (file: string, ...pairs: [string | RegExp, string][]): Promise<void> => {

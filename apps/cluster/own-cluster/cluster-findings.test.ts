@@ -141,3 +141,23 @@ test('an upgrade that is under way, a release that was refused, and overrides', 
     'warns: ClusterVersion version was gathered during the upgrade to 4.23.1, which is rehearsed from its beginning',
   ])
 })
+
+test('budgets that let no pod go, as those of a database with all of its pods needed', async () => {
+  const budget = (name: string, status: object) => ({
+    apiVersion: 'policy/v1' as const,
+    kind: 'PodDisruptionBudget' as const,
+    metadata: { name, namespace: 'shop' },
+    status,
+  })
+  const full = { currentHealthy: 3, desiredHealthy: 3, expectedPods: 3, disruptionsAllowed: 0 }
+  const change = ({ PodDisruptionBudget: all }: OwnObjects) =>
+    void all.push(
+      budget('database', full),
+      budget('web', { ...full, disruptionsAllowed: 1 }),
+      budget('unused', { ...full, expectedPods: 0 }),
+    )
+  expect(await found('4.23.0', change)).toEqual([
+    'holds back: PodDisruptionBudget shop/database allows no pod to be moved (3 of 3 are healthy, and 3 have to be): ' +
+      'a node with one of them is not drained, and after an hour its pool is degraded',
+  ])
+})

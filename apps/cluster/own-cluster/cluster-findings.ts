@@ -5,6 +5,7 @@ import type { ClusterMember, ClusterPool, OwnCluster } from './own-cluster.js'
 import type {
   OwnClusterOperator,
   OwnCondition,
+  OwnDisruptionBudget,
   OwnHost,
   OwnMachine,
   OwnMachineSet,
@@ -52,6 +53,7 @@ export function clusterFindings(input: FindingsInput): ClusterFinding[] {
     ...objects.BareMetalHost.flatMap((host) => hostFindings(host, cluster)),
     ...objects.Machine.flatMap(machineFindings),
     ...objects.MachineSet.flatMap((set) => setFindings(set, objects.Machine)),
+    ...objects.PodDisruptionBudget.flatMap(budgetFindings),
   ]
 }
 
@@ -266,4 +268,17 @@ function setFindings({ metadata, spec }: OwnMachineSet, machines: readonly OwnMa
   if (wanted === own.length) return []
   const says = `wants ${countText(wanted, 'machine')} and has ${own.length}: it is rehearsed with those that it has`
   return [{ effect: 'warns', subject: `MachineSet ${name}`, says }]
+}
+
+/**
+ * A budget that lets no pod go: the drain of a node with one of them is tried again for an hour, and then degrades the pool
+ * (machine-config-operator 7ff337a pkg/controller/drain/drain_controller.go).
+ */
+function budgetFindings({ metadata, status = {} }: OwnDisruptionBudget): ClusterFinding[] {
+  const { disruptionsAllowed, expectedPods = 0, currentHealthy = 0, desiredHealthy = 0 } = status
+  if (disruptionsAllowed !== 0 || expectedPods === 0) return []
+  const says =
+    `allows no pod to be moved (${currentHealthy} of ${expectedPods} are healthy, and ${desiredHealthy} have to be): ` +
+    'a node with one of them is not drained, and after an hour its pool is degraded'
+  return [{ effect: 'holds back', subject: `PodDisruptionBudget ${metadata.namespace ?? ''}/${metadata.name}`, says }]
 }

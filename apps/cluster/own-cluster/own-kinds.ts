@@ -354,6 +354,19 @@ export const PLAYED_KINDS: Readonly<Record<OwnKind, PlayedKind>> = {
       }),
     }),
   },
+  PodDisruptionBudget: {
+    group: 'policy',
+    versions: ['v1'],
+    resource: 'poddisruptionbudgets',
+    schema: own({
+      status: members({
+        disruptionsAllowed: { type: 'integer' },
+        expectedPods: { type: 'integer' },
+        currentHealthy: { type: 'integer' },
+        desiredHealthy: { type: 'integer' },
+      }),
+    }),
+  },
   Provisioning: {
     group: METAL3,
     versions: ['v1alpha1'],

@@ -157,6 +157,10 @@ interface OwnProvisioning extends OwnObject<'Provisioning'> {
   }
 }
 
+export interface OwnDisruptionBudget extends OwnObject<'PodDisruptionBudget'> {
+  status?: { disruptionsAllowed?: number; expectedPods?: number; currentHealthy?: number; desiredHealthy?: number }
+}
+
 interface OwnConfigMap extends OwnObject<'ConfigMap'> {
   data?: Record<string, string>
 }
@@ -196,6 +200,7 @@ export interface OwnKinds {
   MachineConfiguration: OwnMachineConfiguration
   MachineSet: OwnMachineSet
   Node: OwnNode
+  PodDisruptionBudget: OwnDisruptionBudget
   Provisioning: OwnProvisioning
 }
 

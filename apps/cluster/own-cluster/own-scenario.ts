@@ -62,8 +62,8 @@ export function ownScenario(cluster: OwnCluster, target: UpgradeTarget): Scenari
 
 function releaseOf(cluster: OwnCluster, { named, own }: UpgradeTarget): ScenarioRelease {
   if (own) {
-    const { version, coreos, base, family } = own
-    return { version, coreos, family, own, ...defined({ base: base === coreos ? undefined : base }) }
+    const { version, coreos, base, family, streams } = own
+    return { version, coreos, family, own, ...defined({ base: base === coreos ? undefined : base, streams }) }
   }
   const version = named ?? defaultTarget(cluster)
   const coreos = madeCoreosVersion(cluster.coreos, version)

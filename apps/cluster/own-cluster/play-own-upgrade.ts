@@ -34,7 +34,7 @@ export async function playOwnUpgrade(
   tell: (notice: ActorNotice) => void,
 ): Promise<PlayedUpgrade> {
   const { clock, site, measures } = rehearsed
-  using changes = new HostChanges(rehearsed)
+  using changes = new HostChanges(own, rehearsed)
   measures.mark(MARK)
   const requested = clock.now()
   const before = {
@@ -124,14 +124,17 @@ async function poolReports(own: OwnCluster, rehearsed: RehearsedCluster, request
   return reports
 }
 
-/** States of hosts since an upgrade was asked for. */
+/** States of the folder's hosts since an upgrade was asked for; hosts that are made up for nodes without one are none. */
 class HostChanges implements Disposable {
   readonly #seen = new Map<string, ProvisioningState[]>()
   readonly #ending = new AbortController()
   readonly #parts: RehearsedCluster
+  readonly #hosts: ReadonlySet<string>
 
-  constructor(rehearsed: RehearsedCluster) {
+  constructor({ members, spares }: OwnCluster, rehearsed: RehearsedCluster) {
     this.#parts = rehearsed
+    const hosts = [...members.flatMap(({ host }) => host ?? []), ...spares]
+    this.#hosts = new Set(hosts.map(({ metadata }) => metadata.name))
     void this.#follow().catch(() => {})
   }
 
@@ -140,6 +143,7 @@ class HostChanges implements Disposable {
     const options = { namespace: MACHINE_API_NAMESPACE, signal }
     for await (const { object } of this.#parts.kube.watch('BareMetalHost', options)) {
       const { name } = object.metadata
+      if (!this.#hosts.has(name)) continue
       const states = this.#seen.get(name) ?? []
       const state = object.status?.provisioning.state ?? ''
       if (states.at(-1) !== state) this.#seen.set(name, [...states, state])
