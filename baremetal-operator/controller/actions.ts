@@ -102,7 +102,8 @@ export async function provisionHost(pass: HostPass): Promise<Result> {
   const { managed, status, phases, host, working, requests, parts } = pass
   const { name } = managed.metadata
   const closed = registryProblemOf(managed, pass.secrets)
-  if (closed !== undefined) return pass.fail('provisioning error', closed)
+  if (closed?.event) requests.events.push(closed.event)
+  if (closed) return pass.fail('provisioning error', closed.says)
   const problem = installProblemOf(managed)
   if (problem) return pass.fail('provisioning error', `Validation failed: ${problem}`)
   working.isForced = pass.rebootRequest({ isForced: true }) !== undefined

@@ -35,32 +35,79 @@ interface EventSubject {
   spec?: { consumerRef?: BareMetalHost['spec']['consumerRef'] }
 }
 
+/** Component of client-go's recorder in BareMetal Operator, which writes its warnings. */
+const RECORDER = 'baremetalhost-controller'
+
 /** Writes events of an object; one that the API does not take is no failure, and is only logged. */
 export async function publishEvents(
-  { kube, clock, logger }: Pick<ActorParts, 'kube' | 'clock' | 'logger'>,
-  { apiVersion, kind, metadata, spec }: EventSubject,
+  parts: Pick<ActorParts, 'kube' | 'clock' | 'logger'>,
+  subject: EventSubject,
   events: readonly HostEvent[],
+): Promise<void> {
+  for (const event of events)
+    await (event.type === 'Warning' ? recordWarning(event, subject, parts) : writeEvent(event, subject, parts)).catch(
+      (error: unknown) =>
+        parts.logger('debug', `an event of ${subject.metadata.name} is lost: ${(error as Error).message}`),
+    )
+}
+
+async function writeEvent(
+  { reason, message }: HostEvent,
+  { apiVersion, kind, metadata, spec }: EventSubject,
+  { kube, clock }: Pick<ActorParts, 'kube' | 'clock'>,
 ): Promise<void> {
   const { name, namespace = '', uid } = metadata
   const { component, reporter } = EVENT_SOURCES[kind]
-  for (const { reason, message } of events) {
-    const at = kubeTime(clock.now())
-    await kube
-      .create<'Event'>({
-        apiVersion: 'v1',
-        kind: 'Event',
-        metadata: { name: '', generateName: `${reason}-`, namespace },
-        involvedObject: { kind, namespace, name, uid, apiVersion },
-        reason,
-        message,
-        source: { component },
-        firstTimestamp: at,
-        lastTimestamp: at,
-        count: 1,
-        type: 'Normal',
-        reportingComponent: reporter,
-        ...defined({ related: spec?.consumerRef }),
-      })
-      .catch((error: unknown) => logger('debug', `an event of ${name} is lost: ${(error as Error).message}`))
+  const at = kubeTime(clock.now())
+  await kube.create<'Event'>({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: '', generateName: `${reason}-`, namespace },
+    involvedObject: { kind, namespace, name, uid, apiVersion },
+    reason,
+    message,
+    source: { component },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+    type: 'Normal',
+    reportingComponent: reporter,
+    ...defined({ related: spec?.consumerRef }),
+  })
+}
+
+/**
+ * Writes a warning as client-go's recorder does (tools/record/event.go, events_cache.go): its name has the time, and one that
+ * is said again counts.
+ */
+async function recordWarning(
+  { reason, message }: HostEvent,
+  { apiVersion, kind, metadata }: EventSubject,
+  { kube, clock }: Pick<ActorParts, 'kube' | 'clock'>,
+): Promise<void> {
+  const { name, namespace = '', uid } = metadata
+  const at = kubeTime(clock.now())
+  const { items } = await kube.list('Event', { namespace })
+  const earlier = items.find(
+    ({ involvedObject, ...one }) => involvedObject.uid === uid && one.reason === reason && one.message === message,
+  )
+  if (earlier) {
+    const change = { count: (earlier.count ?? 1) + 1, lastTimestamp: at }
+    await kube.patch('Event', { name: earlier.metadata.name, namespace }, change)
+    return
   }
+  await kube.create<'Event'>({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${name}.${(BigInt(Math.round(clock.now())) * 1_000_000n).toString(16)}`, namespace },
+    involvedObject: { kind, namespace, name, uid, apiVersion },
+    reason,
+    message,
+    source: { component: RECORDER },
+    firstTimestamp: at,
+    lastTimestamp: at,
+    count: 1,
+    type: 'Warning',
+    reportingComponent: RECORDER,
+  })
 }

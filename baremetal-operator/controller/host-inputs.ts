@@ -1,12 +1,12 @@
 import { defined } from '../../base/runtime/index.js'
 import { hostImageProblem, buildHost, ironicHints, raidOf } from '../manifests/manifest-host.js'
-import { MissingKey } from '../manifests/manifest-secrets.js'
+import { BadSecret, MissingKey } from '../manifests/manifest-secrets.js'
 import { isCoreosImage } from '../manifests/manifest-rules.js'
-import { BadSecret } from '../manifests/manifest-secrets.js'
 import { registryAccount, registrySecretOf } from '../manifests/registry-secret.js'
 import { goQuote } from '../go/quote.js'
 import type { BareMetalHostManifest, DeviceHints, SecretManifest } from '../manifests/manifest-types.js'
 import type { RequestedHost } from '../provisioner/host-data-model.js'
+import type { HostEvent } from '../provisioner/node-requests.js'
 import {
   isSameJson,
   type Secret,
@@ -118,21 +118,38 @@ export function hostInputs(managed: ManagedHost, secrets: ReadonlyMap<string, Se
   }
 }
 
+/** Why an image's registry cannot be opened, with the event that says so. */
+interface RegistryProblem {
+  says: string
+  event?: HostEvent
+}
+
 /** Reason for which an image's registry cannot be opened (image_auth_validator.go). */
-export function registryProblemOf(host: ManagedHost, secrets: ReadonlyMap<string, Secret>): string | undefined {
+export function registryProblemOf(
+  host: ManagedHost,
+  secrets: ReadonlyMap<string, Secret>,
+): RegistryProblem | undefined {
   const { image } = hostSpecOf(host)
   const name = registrySecretOf(image)
   if (name === undefined) return undefined
   const secret = secrets.get(name)
   const { namespace = '' } = host.metadata
-  if (!secret) return `auth secret ${goQuote(name)} not found in namespace ${goQuote(namespace)}`
+  if (!secret) return { says: `auth secret ${goQuote(name)} not found in namespace ${goQuote(namespace)}` }
   try {
     registryAccount(secret as SecretManifest, image?.url ?? '')
     return undefined
   } catch (error) {
-    if (error instanceof BadSecret) return error.message
+    if (error instanceof BadSecret) return { says: error.message, event: registryEvent(error) }
     throw error
   }
+}
+
+/** The sentence of the event begins as one, and leaves out which types would be right. */
+function registryEvent({ path, message }: BadSecret): HostEvent {
+  const sentence = `${message[0]!.toUpperCase()}${message.slice(1)}`
+  return path.includes('type')
+    ? { type: 'Warning', reason: 'ImageAuthFormatUnsupported', message: sentence.replace(/ \(expected .*\)$/, '') }
+    : { type: 'Warning', reason: 'ImageAuthParseError', message: sentence }
 }
 
 /** Reason for which an image cannot be installed (GetChecksum). */

@@ -261,7 +261,7 @@ describe('an image in a registry that asks for a password', () => {
   test('is installed with the account of the Secret, and the host says why one cannot be used', async () => {
     await using registry = await registryServer({ auth: 'bearer', users: { me: 'secret' } })
     putDiskImage(registry, 'disk', 'raw', await smallImage())
-    const { apply, until, latest, made, lab } = await opened({ conf: { ociPermitsHttp: true } })
+    const { apply, until, latest, made, lab, kube } = await opened({ conf: { ociPermitsHttp: true } })
     apply(
       `${SECRETS}---\n${registrySecret('pull', 'Opaque', registry.host)}`,
       manifest('one', 1, image(registry.host, 'disk')),
@@ -271,6 +271,18 @@ describe('an image in a registry that asks for a password', () => {
     expect(latest('one')?.error).toBe(
       'secret "pull" has unsupported type "Opaque" (expected kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg)',
     )
+    await lab.wait(lab.clock.sleep(600_000))
+    const warnings = (await kube.list('Event', { namespace: 'metal3' })).items.filter(({ type }) => type === 'Warning')
+    expect(warnings).toMatchObject([
+      {
+        reason: 'ImageAuthFormatUnsupported',
+        message: 'Secret "pull" has unsupported type "Opaque"',
+        source: { component: 'baremetalhost-controller' },
+        involvedObject: { kind: 'BareMetalHost', name: 'one' },
+      },
+    ])
+    expect(warnings[0]!.count).toBeGreaterThan(1)
+    expect(warnings[0]!.metadata.name).toMatch(/^one\.[0-9a-f]{16}$/)
     const right = registrySecret('right', 'kubernetes.io/dockerconfigjson', registry.host)
     apply(`${SECRETS}---\n${right}`, manifest('one', 1, image(registry.host, 'disk', 'right')))
     await until('one', { state: 'provisioned' })

@@ -26,6 +26,8 @@ export type RequestVerb = keyof typeof REASONS
 export interface HostEvent {
   reason: string
   message: string
+  /** `Warning` for the few that the operator writes with client-go's recorder. Default `Normal`. */
+  type?: 'Normal' | 'Warning'
 }
 
 /** Requests that several phases of a host share. */
