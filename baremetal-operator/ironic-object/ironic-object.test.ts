@@ -221,6 +221,11 @@ describe('is refused, in one sentence:', () => {
       `${of}the Secret tls: it has no key tls.key`,
     ],
     [
+      'a name that is none',
+      [ironic({}, 'a:b')],
+      `ironic.yaml: metadata.name "a:b": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+    ],
+    [
       'an option in two lines',
       [ironic({ extraConfig: [{ name: 'debug', value: 'a\n[api]' }] })],
       `${of}spec.extraConfig[0].value has a line break: write it in one line`,

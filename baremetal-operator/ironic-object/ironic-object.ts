@@ -1,4 +1,4 @@
-import type { IronicObject } from '../../base/kubernetes/index.js'
+import { nameProblem, type IronicObject } from '../../base/kubernetes/index.js'
 import { defined, UserError } from '../../base/runtime/index.js'
 import type { IronicRelease } from '../../base/wire/index.js'
 import { BadSecret, secretValue } from '../manifests/manifest-secrets.js'
@@ -66,6 +66,9 @@ function settingsOf({ file, manifest }: ReadManifest, all: readonly ReadManifest
   const { metadata, spec = {} } = manifest as OtherManifest
   const { name, namespace = DEFAULT_NAMESPACE } = metadata
   const wanted = spec as IronicSpec
+  const wrongName = nameProblem(name)
+  // The name is that of the user of the API too, where no Secret says another.
+  if (wrongName !== undefined) throw badObject(`${file}: metadata.name ${JSON.stringify(name)}: ${wrongName}`)
   const problem = ironicProblem(wanted) ?? extraConfProblem(wanted)
   if (problem !== undefined) throw badObject(`${file}: Ironic ${name}: ${problem}`)
   const secrets = all

@@ -66,7 +66,7 @@ export { type CheckedObjects, OBJECT_FILE, checkObjectFile, openObjectFile, repa
 export type { Condition, KubeObject, NewObject } from './object.js'
 export { type Kube, openKube } from './open-kube.js'
 export type { AdmissionPolicy, AdmittedWrite, ObjectReader } from './object-store.js'
-export { labelValueProblem, qualifiedNameProblem } from './object-names.js'
+export { labelValueProblem, nameProblem, qualifiedNameProblem } from './object-names.js'
 export { isEmptySelector, isMet, type LabelSelector, type Requirement, selectsLabels } from './label-selectors.js'
 export { makeSelector } from './selectors.js'
 export { readYaml } from './read-yaml.js'

@@ -16,11 +16,14 @@ export interface SchemaCheck<T> {
 
 type RegExpEngine = NonNullable<NonNullable<Options['code']>['regExp']>
 
+/** Makes an expression that is looked for anywhere in a text. */
+type PatternMaker = (source: string) => { test(text: string): boolean }
+
 export interface SchemaCompilerOptions {
   /** Checks of strings, by the `format` that a schema names; true for one that its reader checks. */
   formats?: Readonly<Record<string, true | RegExp | FormatDefinition<string> | ((text: string) => boolean)>>
   /** Makes the expression of a `pattern`; by default that of the language itself. */
-  pattern?: (source: string) => RegExp
+  pattern?: PatternMaker
   /** Ends at the first error: enough for a message between programs. */
   stopsAtFirst?: boolean
   /** Reads numbers and booleans out of texts, and writes them into the value. */
@@ -80,9 +83,14 @@ export class SchemaCompiler {
   }
 }
 
-/** An engine of ajv, which names it in the code of a check. */
-const patternEngine = (pattern: (source: string) => RegExp): RegExpEngine =>
-  Object.assign((source: string) => pattern(source), { code: 'pattern' })
+/** An engine of ajv, which names it in the code of a check, and takes patterns of the same text for one. */
+function patternEngine(pattern: PatternMaker): RegExpEngine {
+  const make = (source: string) => {
+    const made = pattern(source)
+    return { test: (text: string) => made.test(text), toString: () => source }
+  }
+  return Object.assign(make, { code: 'pattern' })
+}
 
 const compiler = new SchemaCompiler()
 

@@ -1,8 +1,8 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { reportLines, type UpgradeReport } from '../../apps/cluster/index.js'
+import { readClusterFolder, reportLines, type UpgradeReport } from '../../apps/cluster/index.js'
 import { objectsIn, writeGathered } from '../kit/cluster/must-gather.js'
 import { command } from '../kit/commands/command.js'
 
@@ -164,6 +164,15 @@ describe('a must-gather', () => {
   })
 })
 
+test('links and empty files are named, and not read', async () => {
+  await cp(DEPOT, folder, { recursive: true })
+  await writeFile(join(folder, 'empty.yaml'), '')
+  await symlink('/etc/passwd', join(folder, 'linked.yaml'))
+  await symlink('.', join(folder, 'circle'))
+  const { notes } = await readClusterFolder(folder)
+  expect(notes).toEqual(['empty.yaml is empty', 'linked.yaml is a link, and is passed over: copy what it leads to'])
+})
+
 describe('is refused', () => {
   test.each<[string, string, (text: string) => string, RegExp]>([
     [
@@ -205,6 +214,28 @@ describe('is refused', () => {
       /the MachineConfig 99-worker-chrony cannot be used: .*9\.9\.9/,
     ],
     [
+      'two nodes of one host',
+      'nodes.yaml',
+      (text) => `${text}---\n${text.replaceAll('name: depot-b-0.depot.example', 'name: depot-b-9.depot.example')}`,
+      /the Nodes depot-b-0\.depot\.example and depot-b-9\.depot\.example are both of the BareMetalHost depot-b-0/,
+    ],
+    [
+      'a file of PowerShell',
+      'nodes.yaml',
+      (text) => Array.from(text).join('\0'),
+      /nodes\.yaml is no text in UTF-8.*Out-File/s,
+    ],
+    ['too many levels', 'others.yaml', () => '['.repeat(10_000), /others\.yaml is nested more than 500 levels deep/],
+    [
+      'aliases without end',
+      'others.yaml',
+      () =>
+        Array.from({ length: 9 }, (_, at) => `a${at}: &a${at} [${at === 0 ? 'x' : `*a${at - 1},`.repeat(9)}]\n`).join(
+          '',
+        ),
+      /others\.yaml repeats itself by too many aliases/,
+    ],
+    [
       'an installation that has not ended',
       'clusterversion.yaml',
       (text) => text.replaceAll('state: Completed', 'state: Partial'),
@@ -232,6 +263,10 @@ describe('is refused', () => {
     [['--to', '4.21.0'], /4\.21\.0 is older than 4\.22\.3, which the cluster runs/],
     [['--to', '4.22.3'], /the cluster runs 4\.22\.3 already/],
     [['--to', '4.23'], /4\.23 is no whole version.*4\.23\.0/s],
+    [['--to', '4'], /4 is no whole version.*4\.0\.0/s],
+    [['--to', 'v4.23.0'], /v4\.23\.0 is no whole version.*4\.23\.0/s],
+    [['--to', 'newest'], /--to newest is no version, and there is no folder newest/],
+    [['--to', 'package.json'], /--to names the file package\.json/],
     [['--to', DEPOT], /is no OCI layout/],
     [['--all'], /--cluster rehearses one cluster/],
     [['--compare'], /--cluster rehearses one cluster/],

@@ -27,7 +27,7 @@ async function fileOf(text: string, name = 'objects.yaml'): Promise<string> {
 
 /** Accounts of the temporary folder with a password; other tests may run an Ironic of an object meanwhile. */
 async function filesWith(password: string): Promise<string[]> {
-  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith('ironstage-ironic-'))
+  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith('ironstage-tmp-'))
   const files = folders.map((name) => join(tmpdir(), name, 'htpasswd'))
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')))
   return files.filter((_, index) => compareSync(password, texts[index]!.trim().replace(/^[^:]*:/, '')))
@@ -93,14 +93,28 @@ test('up --ironic-cr takes the account of a Secret, and shows no password', asyn
   const file = await fileOf(`${IRONIC.replace('version:', `${account}version:`)}---\n${secret}`)
   const up = command(['up', '--ironic-cr', file, '--port', '0'])
   await up.printed(/Ironic is ready/)
-  expect(up.stdout).toContain(`This is the Ironic ironic of ${file}; its user is admin, of the Secret in ${file}.`)
-  expect(up.stdout).toContain('Of its spec these change nothing here: nodeSelector.')
+  expect(up.stdout).toContain(`This is the Ironic ironic of ${file}.\nIts user is admin, of the Secret in the file.\n`)
+  expect(up.stdout).toContain('Of its spec these change nothing here:\n  nodeSelector\n')
   expect(up.stdout).not.toContain('hush-hush')
   up.stop()
   await up.ended
 })
 
+const withCertificate = (certificate: string, key: string): string =>
+  `${IRONIC}  tls: {certificateName: cert}\n---\n${JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'cert', namespace: 'metal3' },
+    stringData: { 'tls.crt': certificate, 'tls.key': key },
+  })}\n`
+
 test.each([
+  [
+    'a certificate that is none',
+    withCertificate('none', 'hush-hush'),
+    /Ironic ironic: the Secret cert has no certificate/,
+  ],
+  ['a name that is none', IRONIC.replace('name: ironic', 'name: "a:b"'), /metadata\.name "a:b": a lowercase RFC 1123/],
   [
     'an option that there is not',
     IRONIC.replace('automated_clean', 'automated_cleen'),
@@ -113,6 +127,7 @@ test.each([
   expect(code).toBe(2)
   expect(stderr).toMatch(message)
   expect(stderr).not.toContain('    at ')
+  expect(stderr).not.toContain('hush-hush')
 })
 
 const OBJECTS = `

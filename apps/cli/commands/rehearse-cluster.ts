@@ -94,8 +94,7 @@ async function releaseNamed(
   options: RehearseCommandOptions,
   environment: Environment,
 ): Promise<OwnRelease> {
-  if (/^v?\d+(\.\d+)?$/.test(named))
-    throw usageError(`--to ${named} is no whole version`, `write it with three numbers: ${named.replace(/^v/, '')}.0`)
+  await checkTarget(named)
   const { authfile, mirrors, 'image-ca': imageCa } = options
   const rules = mergeMirrorRules(mirrorsOf(folder.objects).map(mirrorRuleOf))
   const images = await imagesFor(defined({ authfile, mirrors, imageCa }), environment, rules)
@@ -109,6 +108,21 @@ async function releaseNamed(
       ...defined({ remedy: cause.remedy }),
     })
   }
+}
+
+/** A single word is a version or a folder, and never an image of Docker Hub. */
+async function checkTarget(named: string): Promise<void> {
+  const [, numbers] = /^v?(\d+(?:\.\d+)*)/.exec(named) ?? []
+  const [major, minor = '0', patch = '0'] = numbers?.split('.') ?? []
+  const isWord = /^[^/:@]+$/.test(named)
+  if (isWord && major !== undefined)
+    throw usageError(`--to ${named} is no whole version`, `write it with three numbers: ${major}.${minor}.${patch}`)
+  const found = isWord ? await stat(named).catch(() => undefined) : undefined
+  if (!isWord || found?.isDirectory()) return
+  throw usageError(
+    found ? `--to names the file ${named}` : `--to ${named} is no version, and there is no folder ${named}`,
+    'name a version, a pull specification with its registry, or a folder with an OCI layout',
+  )
 }
 
 /** A folder with an OCI layout needs no `oci:`. */

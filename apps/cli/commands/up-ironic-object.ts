@@ -1,5 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hash } from 'bcryptjs'
 import { readIronicObject, readyStatus, type IronicObjectSettings } from '../../../baremetal-operator/index.js'
@@ -8,9 +8,11 @@ import {
   defined,
   readNamedText,
   systemRandom,
+  temporaryFolder,
   UserError,
   type Clock,
   type ConfigFile,
+  type TemporaryFolder,
 } from '../../../base/runtime/index.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
@@ -26,11 +28,11 @@ const PASSWORD_LENGTH = 32
 export class UpIronicObject implements AsyncDisposable {
   readonly #file: string
   readonly #settings: IronicObjectSettings
-  /** Folder with the account and the certificate. */
-  readonly #folder: string
+  /** Folder with the account and the certificate: the next start deletes it where this process is killed. */
+  readonly #folder: TemporaryFolder
   readonly #account: { username: string; password: string }
 
-  private constructor(file: string, settings: IronicObjectSettings, folder: string) {
+  private constructor(file: string, settings: IronicObjectSettings, folder: TemporaryFolder) {
     this.#file = file
     this.#settings = settings
     this.#folder = folder
@@ -40,7 +42,8 @@ export class UpIronicObject implements AsyncDisposable {
   /** @throws UserError (usage) for a file that cannot be used */
   static async open(file: string): Promise<UpIronicObject> {
     const settings = readIronicObject(file, await readObjectFile(file))
-    const folder = await mkdtemp(join(tmpdir(), 'ironstage-ironic-'))
+    checkCertificate(file, settings)
+    const folder = await temporaryFolder()
     const opened = new UpIronicObject(file, settings, folder)
     try {
       await opened.#writeFiles()
@@ -59,9 +62,9 @@ export class UpIronicObject implements AsyncDisposable {
         host,
         port,
         'ironic-release': release,
-        htpasswd: join(this.#folder, 'htpasswd'),
-        'tls-cert': tls && join(this.#folder, 'tls.crt'),
-        'tls-key': tls && join(this.#folder, 'tls.key'),
+        htpasswd: join(this.#folder.path, 'htpasswd'),
+        'tls-cert': tls && join(this.#folder.path, 'tls.crt'),
+        'tls-key': tls && join(this.#folder.path, 'tls.key'),
       }),
       ...options,
     }
@@ -77,11 +80,14 @@ export class UpIronicObject implements AsyncDisposable {
     const { name, unplayed } = this.#settings
     const { username, password } = this.#account
     const login = this.#settings.account
-      ? `its user is ${username}, of the Secret in ${this.#file}`
-      : `its user is ${username}, with the password ${password}, which was made now and is shown only here`
+      ? [`Its user is ${username}, of the Secret in the file.`]
+      : [`Its user is ${username}, its password ${password}`, '(made now, and shown only here).']
     return [
-      `This is the Ironic ${name} of ${this.#file}; ${login}.`,
-      ...(unplayed.length === 0 ? [] : [`Of its spec these change nothing here: ${unplayed.join(', ')}.`]),
+      `This is the Ironic ${name} of ${this.#file}.`,
+      ...login,
+      ...(unplayed.length === 0
+        ? []
+        : ['Of its spec these change nothing here:', ...unplayed.map((one) => `  ${one}`)]),
       '',
     ]
   }
@@ -122,7 +128,7 @@ export class UpIronicObject implements AsyncDisposable {
   async #writeFiles(): Promise<void> {
     const { tls } = this.#settings
     const { username, password } = this.#account
-    const write = (name: string, text: string) => writeFile(join(this.#folder, name), text, { mode: 0o600 })
+    const write = (name: string, text: string) => writeFile(join(this.#folder.path, name), text, { mode: 0o600 })
     await write('htpasswd', `${username}:${await hash(password, HASH_ROUNDS)}\n`)
     if (!tls) return
     await write('tls.crt', tls.certificate)
@@ -130,7 +136,7 @@ export class UpIronicObject implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true })
+    await this.#folder[Symbol.asyncDispose]()
   }
 }
 
@@ -144,6 +150,26 @@ async function readObjectFile(file: string): Promise<string> {
       remedy: 'name a YAML file with an object of kind Ironic',
     })
   }
+}
+
+/** Names the Secret, which the service that needs the certificate does not know. */
+function checkCertificate(file: string, { name, spec, tls }: IronicObjectSettings): void {
+  if (!tls) return
+  const secret = `${file}: Ironic ${name}: the Secret ${spec.tls?.certificateName ?? ''}`
+  const usage = {
+    kind: 'usage',
+    remedy: 'put a certificate and the private key that belongs to it there, in PEM',
+  } as const
+  let isPair: boolean
+  try {
+    isPair = new X509Certificate(tls.certificate).checkPrivateKey(createPrivateKey(tls.key))
+  } catch (cause) {
+    throw new UserError('ironic-object', `${secret} has no certificate and private key that can be read`, {
+      cause,
+      ...usage,
+    })
+  }
+  if (!isPair) throw new UserError('ironic-object', `${secret} has a private key of another certificate`, usage)
 }
 
 const makePassword = (): string =>

@@ -62,10 +62,10 @@ export async function upOperators(
   const { version, available } = cluster
   const actors = [...CLUSTER_ACTORS]
   stdout.either(json, { event: 'ready', kube_api_url: api.url, actors, version, available }, [
-    `A cluster of ${version} with all of its operators, for kubectl at ${api.url}:`,
+    `A cluster of ${version} with all of its operators, for kubectl:`,
     `  kubectl --server ${api.url} get clusterversion,co,mcp,nodes,bmh -A`,
-    `  kubectl --server ${api.url} patch clusterversion version --type merge \\`,
-    `    -p '{"spec":{"desiredUpdate":{"version":"${available.at(-1)}"}}}'`,
+    `  kubectl --server ${api.url} patch clusterversion version \\`,
+    `    --type merge -p '{"spec":{"desiredUpdate":{"version":"${available.at(-1)}"}}}'`,
     `Available updates: ${available.join(', ')}`,
     '',
   ])

@@ -107,7 +107,7 @@ async function containerMake(options: ImagesMakeOptions, environment: Environmen
   const stream = options['image-stream']
   const made = bootableContainer({ name, version, architectures, created, comment, ...defined({ stream }) })
   const put = () => putImage(made, { sink: images.sink(place), tag, signal: environment.stopped })
-  await (place.kind === 'layout' ? writing(place.folder, put) : put())
+  await (place.kind === 'layout' ? writing(place.folder, put, '--bootc') : put())
   const where = place.kind === 'layout' ? `oci:${place.folder}` : `${place.registry}/${place.repository}`
   const { digest } = made
   environment.stdout.either(json, { image: `${where}:${tag}`, digest }, `${where}:${tag} ${digest}`)
@@ -210,7 +210,7 @@ async function outputFolder(path: string): Promise<void> {
 }
 
 /** @throws UserError `images-make` for a full disk, and for a place that cannot be written */
-async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
+async function writing<T>(path: string, work: () => Promise<T>, option = '-C'): Promise<T> {
   try {
     return await work()
   } catch (cause) {
@@ -219,7 +219,9 @@ async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
     const full = isDiskFull(cause)
     throw new UserError('images-make', full ? `the disk of ${path} is full` : `${path} cannot be written`, {
       cause,
-      remedy: full ? 'free 100 MiB, or name another folder with -C' : 'name a folder that you may write, with -C',
+      remedy: full
+        ? `free 100 MiB, or name another folder with ${option}`
+        : `name a folder that you may write, with ${option}`,
     })
   }
 }

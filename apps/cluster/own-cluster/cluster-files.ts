@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { clusterFolderError } from './cluster-folder-error.js'
@@ -10,6 +11,8 @@ export interface ClusterFile {
   shown: string
   /** Group, plural and namespace, as a must-gather has them in its paths; undefined for a file of `oc get`. */
   place?: GatheredPlace
+  /** A link may lead out of the folder, which may come from someone else. */
+  isLink: boolean
 }
 
 interface GatheredPlace {
@@ -69,6 +72,9 @@ const entriesOf = async (folder: string) => {
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+const isObjectFile = (entry: Dirent): boolean =>
+  (entry.isFile() || entry.isSymbolicLink()) && OBJECT_FILE.test(entry.name)
+
 async function gatheredRoots(folder: string, depth: number): Promise<string[]> {
   const entries = await entriesOf(folder)
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
@@ -91,19 +97,19 @@ async function gatheredFiles(root: string, named: string): Promise<ClusterFile[]
 /** Files of `GROUP/RESOURCE.yaml`, a list, and of `GROUP/RESOURCE/NAME.yaml`; other folders are those of logs. */
 async function groupFiles(folder: string, namespace: string | undefined, named: string): Promise<ClusterFile[]> {
   const found: ClusterFile[] = []
-  const add = (path: string, group: string, resource: string): void => {
+  const add = (path: string, isLink: boolean, group: string, resource: string): void => {
     const place = namespace === undefined ? { group, resource } : { group, resource, namespace }
-    found.push({ path, shown: relative(named, path), place })
+    found.push({ path, shown: relative(named, path), place, isLink })
   }
   for (const group of await entriesOf(folder)) {
     if (!group.isDirectory()) continue
     const groupFolder = join(folder, group.name)
     for (const entry of await entriesOf(groupFolder)) {
       const path = join(groupFolder, entry.name)
-      if (entry.isFile() && OBJECT_FILE.test(entry.name)) add(path, group.name, entry.name.replace(OBJECT_FILE, ''))
+      if (isObjectFile(entry)) add(path, entry.isSymbolicLink(), group.name, entry.name.replace(OBJECT_FILE, ''))
       if (!entry.isDirectory() || group.name === 'pods') continue
       for (const file of await entriesOf(path))
-        if (file.isFile() && OBJECT_FILE.test(file.name)) add(join(path, file.name), group.name, entry.name)
+        if (isObjectFile(file)) add(join(path, file.name), file.isSymbolicLink(), group.name, entry.name)
     }
   }
   return found
@@ -114,7 +120,7 @@ async function looseFiles(folder: string, named: string, depth: number): Promise
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name)
     if (entry.name.startsWith('.')) continue
-    if (entry.isFile() && OBJECT_FILE.test(entry.name)) found.push({ path, shown: relative(named, path) })
+    if (isObjectFile(entry)) found.push({ path, shown: relative(named, path), isLink: entry.isSymbolicLink() })
     if (entry.isDirectory() && depth < MAX_LOOSE_DEPTH) found.push(...(await looseFiles(path, named, depth + 1)))
   }
   return found

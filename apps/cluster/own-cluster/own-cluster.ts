@@ -90,6 +90,7 @@ export function ownClusterOf(folder: ClusterFolder): OwnCluster {
   const [first] = status.history
   const infrastructure = objects.Infrastructure[0]?.status
   const members = membersOf(objects)
+  checkHosts(members)
   const used = new Set(members.map(({ host }) => host?.metadata.name))
   const coreos = coreosOfNodes(objects)
   return {
@@ -130,6 +131,21 @@ function checkConfig({ metadata, spec }: OwnMachineConfig): void {
   } catch (cause) {
     if (!(cause instanceof UserError)) throw cause
     throw clusterFolderError(`the MachineConfig ${metadata.name} cannot be used: ${cause.message}`, { cause })
+  }
+}
+
+/** A host is one machine: two nodes of it are from two clusters, or from two times. */
+function checkHosts(members: readonly ClusterMember[]): void {
+  const nodes = new Map<string, string>()
+  for (const { node, host } of members) {
+    if (!host) continue
+    const { name } = node.metadata
+    const other = nodes.get(host.metadata.name)
+    if (other !== undefined)
+      throw clusterFolderError(`the Nodes ${other} and ${name} are both of the BareMetalHost ${host.metadata.name}`, {
+        remedy: 'leave out the node that is no longer there',
+      })
+    nodes.set(host.metadata.name, name)
   }
 }
 

@@ -5,6 +5,7 @@ import {
   isObject,
   readNamedText,
   readNested,
+  UserError,
   yamlPlace,
   yamlProblem,
 } from '../../../base/runtime/index.js'
@@ -85,7 +86,11 @@ export async function readClusterFolder(folder: string): Promise<ClusterFolder> 
 }
 
 async function readClusterFile(file: ClusterFile, gathered: GatheredObjects): Promise<void> {
-  const { path, shown, place } = file
+  const { path, shown, place, isLink } = file
+  if (isLink) {
+    gathered.notes.push(`${shown} is a link, and is passed over: copy what it leads to`)
+    return
+  }
   const text = await readNamedText(path).catch((cause: unknown) => {
     throw clusterFolderError(`${shown} cannot be read`, { cause })
   })
@@ -94,7 +99,9 @@ async function readClusterFile(file: ClusterFile, gathered: GatheredObjects): Pr
     gathered.count(counted.kind, counted.number)
     return
   }
+  checkText(text, shown)
   checkEnd(text, shown, place !== undefined)
+  if (text.trim() === '') gathered.notes.push(`${shown} is empty`)
   for (const { value, lineOf } of documentsIn(text, shown)) {
     if (value === null || value === undefined) continue
     for (const { object, at } of objectsIn(value, shown)) takeObject(object, { at, lineOf, shown }, gathered)
@@ -108,6 +115,14 @@ function countedKind(text: string, resource: string): { kind: string; number: nu
   const [, item = ''] = /^ +kind: ([A-Z][A-Za-z]*)$/m.exec(text) ?? []
   const kind = own.replace(/List$/, '') || (resource === 'secrets' ? 'Secret' : item || resource)
   return { kind, number: text.match(/^(?: {2})?- [a-z]/gm)?.length ?? 0 }
+}
+
+/** PowerShell writes the output of a command in UTF-16, unless it is told otherwise. */
+function checkText(text: string, shown: string): void {
+  if (!text.includes('\0')) return
+  throw clusterFolderError(`${shown} is no text in UTF-8`, {
+    remedy: 'write it again in UTF-8: in PowerShell with | Out-File -Encoding utf8 FILE',
+  })
 }
 
 /** Every file that `oc` writes ends with a line end. */
@@ -130,7 +145,7 @@ interface ReadDocument {
 
 function documentsIn(text: string, shown: string): ReadDocument[] {
   const lines = new LineCounter()
-  const parsed = readNested(text, shown, (each) => parseAllDocuments(each, { lineCounter: lines, uniqueKeys: false }))
+  const parsed = readUsable(text, shown, (each) => parseAllDocuments(each, { lineCounter: lines, uniqueKeys: false }))
   const documents: readonly Document[] = Array.isArray(parsed) ? parsed : []
   return documents.map((document) => {
     const [error] = document.errors
@@ -140,10 +155,25 @@ function documentsIn(text: string, shown: string): ReadDocument[] {
         remedy: 'copy it again from where it was gathered: it may be cut off',
       })
     }
-    const value = readNested(text, shown, () => document.toJS({ maxAliasCount: 100 }) as unknown)
-    checkNesting(value, shown)
+    const value = readUsable(text, shown, () => {
+      const plain = document.toJS({ maxAliasCount: 100 }) as unknown
+      checkNesting(plain, shown)
+      return plain
+    })
     return { value, lineOf: (path) => yamlPlace(document, path, lines)?.line }
   })
+}
+
+/** A file that is nested too deeply, or repeats itself too often, is as wrong here as one that is cut off. */
+function readUsable<T>(text: string, shown: string, read: (text: string) => T): T {
+  try {
+    return readNested(text, shown, read)
+  } catch (cause) {
+    if (!(cause instanceof UserError)) throw cause
+    throw clusterFolderError(cause.message, {
+      remedy: 'leave the file out, or copy it again from where it was gathered',
+    })
+  }
 }
 
 interface PlacedObject {

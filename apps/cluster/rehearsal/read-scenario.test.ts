@@ -70,12 +70,12 @@ describe('a scenario file', () => {
     [
       'a stream that no release has',
       ['- wait: upgrade', '- { poolStream: rhel-10, of: workers }'],
-      'there is no stream rhel-10 among: none',
+      'there is no stream rhel-10: no release names any with streams',
     ],
     [
       'a stream that the release does not have',
       ['{ runs: next, of: workers }', '{ runs: next, of: workers, stream: rhel-10 }'],
-      'there is no stream rhel-10 among: none',
+      'there is no stream rhel-10: no release names any with streams',
     ],
     ['no title', ['title: Mine\n', ''], 'lacks title'],
     ['no YAML', ['steps:', 'steps: ['], 'this is not YAML'],

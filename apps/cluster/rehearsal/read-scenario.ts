@@ -132,7 +132,7 @@ function missingStream(
   const unless = (known: readonly string[], name: string | undefined, path: string[]): ScenarioProblem | undefined =>
     name === undefined || known.includes(name) || known.includes(ANY_STREAM)
       ? undefined
-      : { path, message: `there is no stream ${name} among: ${[...new Set(known)].join(', ') || 'none'}` }
+      : { path, message: `there is no stream ${name}${amongStreams(new Set(known))}` }
   if ('poolStream' in step) return unless(all, step.poolStream, ['poolStream'])
   if ('defaultStream' in step) return unless(all, step.defaultStream, ['defaultStream'])
   if (!('expect' in step)) return undefined
@@ -142,6 +142,9 @@ function missingStream(
   const { stream } = expect as { stream?: string }
   return about === undefined ? undefined : unless(streamsIn(releases[about]!), stream, ['expect', 'stream'])
 }
+
+const amongStreams = (known: ReadonlySet<string>): string =>
+  known.size > 0 ? ` among: ${[...known].join(', ')}` : ': no release names any with streams'
 
 /** In place of the streams of a release image of the user's own, which are not known before it is read. */
 const ANY_STREAM = '*'

@@ -1,5 +1,5 @@
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
-import { wrapWords } from '../../../base/runtime/index.js'
+import { countText, wrapWords } from '../../../base/runtime/index.js'
 
 /** A line of a rehearsal, as `--json` prints it. Times are those of the lab. */
 export type StoryLine = StoryBegin | StoryAct | StoryCheck | StoryEnd
@@ -90,7 +90,7 @@ export function storyLines(line: StoryLine, columns = 80): string[] {
       return spread({ ...line, actor: line.holds ? 'holds' : 'FAILS' }, checkText(line), columns)
     case 'end':
       return [
-        `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${line.checks} checks in ${elapsedText(line.elapsed)}`,
+        `${line.scenario} ${line.holds ? 'went as expected' : 'did not go as expected'}: ${countText(line.checks, 'check')} in ${elapsedText(line.elapsed)}`,
         ...line.failures.flatMap((failure) => wrapStory(failure, columns - 2).map((text) => `  ${text}`)),
       ]
   }

@@ -26,6 +26,8 @@ export function splitPath(path: string): [folder: string, name: string] {
 
 /** `a/b`, `a` for `a/b/c` */
 export function parentsOf(path: string): string[] {
-  const parts = path.split('/')
-  return parts.slice(1).map((_, index) => parts.slice(0, parts.length - 1 - index).join('/'))
+  const parents: string[] = []
+  for (let slash = path.lastIndexOf('/'); slash >= 0; slash = slash === 0 ? -1 : path.lastIndexOf('/', slash - 1))
+    parents.push(path.slice(0, slash))
+  return parents
 }

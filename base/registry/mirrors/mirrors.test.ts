@@ -217,6 +217,29 @@ spec:
 
   test('without a mirror set is refused', async () => {
     await writeFile(join(folder, 'cs.yaml'), CATALOG)
-    await expect(readMirrors(folder, systemClock())).rejects.toThrow(/is a folder without ImageContentSourcePolicy/)
+    await expect(readMirrors(folder, systemClock())).rejects.toThrow(
+      /neither ImageContentSourcePolicy nor ImageDigestMirrorSet/,
+    )
+  })
+
+  test.each<[string, string, RegExp]>([
+    [
+      'a mirror set that is cut off',
+      ITMS.slice(0, ITMS.indexOf('.local')),
+      /sets\.yaml has a mirror set and is not YAML/,
+    ],
+    ['a mirror set without its source', ITMS.replace('source: ', 'sauce: '), /sets\.yaml has no source in spec\.image/],
+    ['too many levels', '['.repeat(10_000), /sets\.yaml is nested more than 500 levels deep/],
+    [
+      'aliases without end',
+      Array.from({ length: 9 }, (_, at) => `a${at}: &a${at} [${at === 0 ? 'x' : `*a${at - 1},`.repeat(9)}]\n`).join(''),
+      /sets\.yaml repeats itself by too many aliases/,
+    ],
+  ])('with %s is refused, by the name of the file', async (_, text, message) => {
+    await writeFile(join(folder, 'idms.yaml'), IDMS('NeverContactSource'))
+    await writeFile(join(folder, 'sets.yaml'), text)
+    const refused = readMirrors(folder, systemClock())
+    await expect(refused).rejects.toThrow(message)
+    await expect(refused).rejects.toMatchObject({ code: 'image-mirrors', kind: 'usage' })
   })
 })

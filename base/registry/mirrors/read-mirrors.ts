@@ -23,6 +23,9 @@ const MIRROR_KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag
   ImageTagMirrorSet: { at: 'imageTagMirrors', pulls: 'tag' },
 }
 
+const KIND_NAMES = Object.keys(MIRROR_KINDS)
+const MIRROR_KIND = new RegExp(`^\\s*"?kind"?: *"?(?:${KIND_NAMES.join('|')})\\b`, 'm')
+
 /**
  * Reads a file of mirrors: manifests of the kinds ImageContentSourcePolicy, ImageDigestMirrorSet and ImageTagMirrorSet in YAML
  * or JSON, or a `registries.conf` in TOML. Of a folder, the workspace of oc-mirror or one with manifests, all mirror sets are
@@ -37,14 +40,19 @@ export async function readMirrors(path: string, clock: Clock): Promise<MirrorRul
 
 /** Mirror sets among the manifests of a folder; the others, such as catalogs, say nothing about mirrors. */
 async function readMirrorFolder(path: string, files: readonly string[], clock: Clock): Promise<MirrorRule[]> {
-  const found: Record<string, unknown>[] = []
+  const sets: MirrorRule[][] = []
   for (const file of files) {
-    const text = await withClockHeld(clock, `reading ${file}`, () => readNamedText(file))
-    found.push(...manifestsIn(text, file).filter(({ kind }) => Object.hasOwn(MIRROR_KINDS, String(kind))))
+    const wrong: MirrorsRefusal = (what) => mirrorsFileError(file, what)
+    const text = await readMirrorText(file, clock)
+    const manifests = manifestsIn(text, file)
+    const isMirrorSet = ({ kind }: Record<string, unknown>): boolean => Object.hasOwn(MIRROR_KINDS, String(kind))
+    // Without it, images would be asked for at their source, which the cluster may not reach.
+    if (manifests.length === 0 && MIRROR_KIND.test(text))
+      throw wrong('has a mirror set and is not YAML: it may be cut off')
+    sets.push(...manifests.filter(isMirrorSet).map((one) => rulesOf(one, wrong)))
   }
-  if (found.length > 0)
-    return mergeMirrorRules(found.flatMap((one) => rulesOf(one, (what) => mirrorsFileError(path, what))))
-  throw mirrorsFileError(path, `is a folder without ${Object.keys(MIRROR_KINDS).join(', ')}`)
+  if (sets.length > 0) return mergeMirrorRules(sets.flat())
+  throw mirrorsError(`the folder of mirrors ${path} has neither ${KIND_NAMES.join(' nor ')}`)
 }
 
 /** Where oc-mirror v2 writes them in its workspace (openshift/oc-mirror 855b64a docs/features/cluster-resources.md). */
@@ -58,33 +66,34 @@ async function mirrorFiles(path: string): Promise<string[] | undefined> {
   )
   if (!isFolder) return undefined
   for (const folder of MIRROR_FOLDERS) {
-    const names = await readdir(join(path, folder)).catch(() => undefined)
-    if (names)
-      return names
-        .filter((name) => /\.(ya?ml|json)$/.test(name))
+    const entries = await readdir(join(path, folder), { withFileTypes: true }).catch(() => undefined)
+    if (entries)
+      return entries
+        .filter((entry) => /\.(ya?ml|json)$/.test(entry.name) && (entry.isFile() || entry.isSymbolicLink()))
+        .map(({ name }) => join(path, folder, name))
         .sort()
-        .map((name) => join(path, folder, name))
   }
   return []
 }
 
 async function readMirrorFile(path: string, clock: Clock): Promise<MirrorRule[]> {
   const wrong: MirrorsRefusal = (what) => mirrorsFileError(path, what)
-  const text = await withClockHeld(clock, `reading ${path}`, () =>
-    readNamedText(path).catch((cause: unknown) => {
-      throw mirrorsFileError(path, 'cannot be read', cause)
-    }),
-  )
+  const text = await readMirrorText(path, clock)
   const manifests = manifestsIn(text, path)
   if (manifests.length > 0) return mergeMirrorRules(manifests.flatMap((one) => rulesOf(one, wrong)))
   return registriesConf(text, path, wrong)
 }
 
+const readMirrorText = (path: string, clock: Clock): Promise<string> =>
+  withClockHeld(clock, `reading ${path}`, () =>
+    readNamedText(path).catch((cause: unknown) => {
+      throw mirrorsFileError(path, 'cannot be read', cause)
+    }),
+  )
+
 /** Empty for a text that is not YAML, or has no object with a kind: then it is TOML. */
 function manifestsIn(text: string, path: string): Record<string, unknown>[] {
-  const documents = readNested(text, path, (yaml) => parseAllDocuments(yaml))
-  if (!Array.isArray(documents) || documents.some(({ errors }) => errors.length > 0)) return []
-  const values = documents.map((one): unknown => one.toJS())
+  const values = plainDocuments(text, path)
   // `oc get -o yaml` makes a list of several.
   const objects = values.flatMap((one) =>
     isObject(one) && Array.isArray(one['items']) ? (one['items'] as unknown[]) : [one],
@@ -92,10 +101,19 @@ function manifestsIn(text: string, path: string): Record<string, unknown>[] {
   return objects.filter((one): one is Record<string, unknown> => isObject(one) && typeof one['kind'] === 'string')
 }
 
+function plainDocuments(text: string, path: string): unknown[] {
+  try {
+    const documents = readNested(text, path, (yaml) => parseAllDocuments(yaml))
+    if (!Array.isArray(documents) || documents.some(({ errors }) => errors.length > 0)) return []
+    return documents.map((one): unknown => readNested(text, path, () => one.toJS() as unknown))
+  } catch (cause) {
+    throw cause instanceof UserError ? mirrorsError(`the mirrors cannot be read: ${cause.message}`) : cause
+  }
+}
+
 function rulesOf({ kind, metadata, spec }: Record<string, unknown>, wrong: MirrorsRefusal): MirrorRule[] {
   const known = MIRROR_KINDS[String(kind)]
-  if (!known)
-    throw wrong(`has an object of the kind ${String(kind)}, and not of ${Object.keys(MIRROR_KINDS).join(', ')}`)
+  if (!known) throw wrong(`has an object of the kind ${String(kind)}, and not of ${KIND_NAMES.join(', ')}`)
   const name = isObject(metadata) ? String(metadata['name']) : 'without a name'
   const lists = isObject(spec) ? spec[known.at] : undefined
   if (!Array.isArray(lists)) throw wrong(`has no list spec.${known.at} in ${String(kind)} ${name}`)
@@ -224,7 +242,10 @@ const PULLS: Readonly<Record<string, 'all' | 'digest' | 'tag'>> = {
 }
 
 const mirrorsFileError = (path: string, what: string, cause?: unknown): UserError =>
-  new UserError('image-mirrors', `the file of mirrors ${path} ${what}`, {
+  mirrorsError(`the file of mirrors ${path} ${what}`, cause)
+
+const mirrorsError = (sentence: string, cause?: unknown): UserError =>
+  new UserError('image-mirrors', sentence, {
     kind: 'usage',
     remedy: ERRORS['image-mirrors'].remedy,
     ...defined({ cause }),

@@ -33,6 +33,9 @@ const isNeededToInstall = (path: string): boolean =>
     path,
   )
 
+/** Bytes of a config: containers/image, internal/iolimits MaxConfigBodySize. */
+const MAX_CONFIG = 4 * MIB
+
 /** podman's own: containers/common, pkg/config DefaultRetry. */
 const DEFAULT_PULL_RETRIES = 3
 
@@ -236,7 +239,13 @@ class ImagePull {
   async #wholeBlob(registry: PodmanRegistry, descriptor: Descriptor): Promise<Buffer> {
     await using blob = await this.#blob(registry, descriptor)
     const parts: Uint8Array[] = []
-    for (let part = await blob.next(); part; part = await blob.next()) parts.push(part.slice())
+    let size = 0
+    for (let part = await blob.next(); part; part = await blob.next()) {
+      size += part.length
+      if (size > MAX_CONFIG)
+        throw new PodmanFailure(`parsing image configuration: exceeded maximum allowed size of ${MAX_CONFIG} bytes`)
+      parts.push(part.slice())
+    }
     return Buffer.concat(parts)
   }
 
