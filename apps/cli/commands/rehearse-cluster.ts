@@ -25,7 +25,7 @@ import type { CommandOptionValues } from '../options/resolve-options.js'
 import { readEra } from '../options/value-words.js'
 import { imagesFor } from '../streams/fetching.js'
 import { usageError } from '../usage-error.js'
-import { storyLog } from './story-log.js'
+import { storyLog } from '../output/command-log.js'
 
 type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[number]>
 

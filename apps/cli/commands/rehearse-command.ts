@@ -24,7 +24,7 @@ import { compareEras } from './rehearse-compare.js'
 import { readEra } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
 import { checkClusterOptions, rehearseCluster } from './rehearse-cluster.js'
-import { storyLog } from './story-log.js'
+import { storyLog } from '../output/command-log.js'
 
 type RehearseCommandOptions = CommandOptionValues<(typeof REHEARSE_OPTIONS)[number]>
 

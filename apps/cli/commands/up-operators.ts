@@ -6,7 +6,7 @@ import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import { CLUSTER_ACTORS, readEra } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
-import { storyLog } from './story-log.js'
+import { storyLog } from '../output/command-log.js'
 import { kubeTokenOf } from './up-kube-api.js'
 
 type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>

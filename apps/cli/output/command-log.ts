@@ -16,3 +16,11 @@ export function logTo({ stderr }: Environment, json: boolean, { verbose = false 
     stderr.either(json, { event: 'log', level, room, node, message }, line)
   }
 }
+
+/** Agents and operators log errors while their Ironic is away, as real ones do: that is a part of the story. */
+export function storyLog(environment: Environment, json: boolean): Logger {
+  const log = logTo(environment, json)
+  return (level, message, fields) => {
+    if (level === 'error' && fields?.['room'] !== 'agent') log(level, message, fields)
+  }
+}
