@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { defined } from '../../base/runtime/index.js'
 import type { SecretManifest } from './manifest-types.js'
 import { registryAccount, registrySecretOf } from './registry-secret.js'
 
@@ -10,7 +11,7 @@ const account = { auth: base64('me:p:ss') }
 const secret = (type: string | undefined, stringData: Record<string, string>): SecretManifest => ({
   kind: 'Secret',
   metadata: { name: 'pull', namespace: 'metal3' },
-  ...(type === undefined ? {} : { type }),
+  ...defined({ type }),
   stringData,
 })
 const config = (auths: object) => secret(NEW, { '.dockerconfigjson': JSON.stringify({ auths }) })

@@ -64,11 +64,11 @@ function lackingIn(as: ClusterEra, without: readonly string[]): readonly string[
   return known
 }
 
-/** The scenario as it is told of an era: another story of its name, or itself. */
+/** The scenario of an era: another story of its name, or itself. */
 const versionOf = (scenario: Scenario, as: ClusterEra): Scenario =>
   (STORIES.includes(scenario) ? storiesOf(as).find(({ name }) => name === scenario.name) : undefined) ?? scenario
 
-/** True if there is a story of this name that is told of the era. */
+/** True if the era has a story of this name. */
 const isOfEra = (scenario: Scenario, as: ClusterEra): boolean => {
   const { as: own } = versionOf(scenario, as)
   return own === undefined || own === as

@@ -1,5 +1,5 @@
 import { readIgnition } from '../../../ignition/index.js'
-import { UserError } from '../../../base/runtime/index.js'
+import { defined, UserError } from '../../../base/runtime/index.js'
 import type { KnownDetails } from '../../../baremetal-operator/index.js'
 import { nodeRoleLabel, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
 import { mostUnavailable, primaryPool } from '../actors/machine-config-operator/primary-pool.js'
@@ -100,7 +100,7 @@ export function ownClusterOf(folder: ClusterFolder): OwnCluster {
     image: present.image,
     installed: completed.at(-1)!.version,
     history: completed,
-    ...(first!.state === 'Partial' ? { upgradingTo: first!.version } : {}),
+    ...defined({ upgradingTo: first!.state === 'Partial' ? first!.version : undefined }),
     platform: infrastructure?.platformStatus?.type ?? infrastructure?.platform ?? 'unknown',
     isSingleNode: infrastructure?.controlPlaneTopology === 'SingleReplica',
     coreos: coreos ?? baseOf(objects) ?? UNKNOWN_COREOS,
@@ -158,7 +158,7 @@ function membersOf(objects: OwnObjects): ClusterMember[] {
     const host = hosts.find((one) => isHostOf(one, node, machine, objects))
     const pool = primaryPool(pools, labels)?.metadata.name
     const role = CONTROL_PLANE.some((label) => label in labels) ? 'master' : 'worker'
-    return { node, role, pool, ...(host ? { host } : {}), ...(machine ? { machine } : {}) }
+    return { node, role, pool, ...defined({ host, machine }) }
   })
 }
 

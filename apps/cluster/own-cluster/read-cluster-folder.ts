@@ -117,7 +117,7 @@ function countedKind(text: string, resource: string): { kind: string; number: nu
   return { kind, number: text.match(/^(?: {2})?- [a-z]/gm)?.length ?? 0 }
 }
 
-/** PowerShell writes the output of a command in UTF-16, unless it is told otherwise. */
+/** PowerShell writes the output of a command in UTF-16 by default. */
 function checkText(text: string, shown: string): void {
   if (!text.includes('\0')) return
   throw clusterFolderError(`${shown} is no text in UTF-8`, {

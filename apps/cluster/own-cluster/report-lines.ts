@@ -77,7 +77,7 @@ function outcomeText({ outcome, seconds, refusal, findings }: UpgradeReport): st
   }
 }
 
-/** `12 min`; less than one is told in seconds. */
+/** `12 min`, or `40 s` for less than a minute. */
 const minutesText = (seconds: number): string => (seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`)
 
 function poolLines(pools: readonly PoolReport[], width: number): string[] {

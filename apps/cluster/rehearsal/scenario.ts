@@ -9,7 +9,7 @@ export interface Scenario {
   name: string
   /** One sentence: `The deploy image follows the release`. */
   title: string
-  /** The era that it is told of. A built-in one without it goes alike in both. */
+  /** The era whose operators act in it. A built-in one without it has the same outcome in both. */
   as?: ClusterEra
   /** The design document that describes it: `000`. */
   document?: string

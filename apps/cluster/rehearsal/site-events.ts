@@ -67,7 +67,7 @@ export async function clearBootImages(cluster: RehearsedCluster): Promise<void> 
   await waitUntilSettled(cluster, 'upgrade', 60_000)
 }
 
-/** Sets `spec.managedBootImages`; a refusal is told in the words of the API. */
+/** Sets `spec.managedBootImages`; a refusal is announced in the words of the API. */
 export async function askToManage(mode: 'All' | 'None', { kube, parts }: RehearsedCluster): Promise<void> {
   const managers = [{ resource: 'machinesets', apiGroup: 'machine.openshift.io', selection: { mode } }]
   try {

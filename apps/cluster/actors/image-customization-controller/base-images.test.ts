@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { defined } from '../../../../base/runtime/index.js'
 import { baseImageFor, namedFiles, type BaseImages } from './base-images.js'
 
 const iso = (target: string, stream?: string, architecture?: string) => ({
   target,
   path: `/images/${target}-${stream}-${architecture}.iso`,
-  ...(stream === undefined ? {} : { stream }),
-  ...(architecture === undefined ? {} : { architecture }),
+  ...defined({ stream, architecture }),
 })
 /** As copy-metal links two streams and two architectures. */
 const ALL: BaseImages = [
