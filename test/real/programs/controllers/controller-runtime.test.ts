@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { isTrue, openKube, serveKube, type Condition } from '../../../../base/kubernetes/index.js'
 import { Scope, seededRandom, systemClock } from '../../../../base/runtime/index.js'
@@ -11,6 +13,9 @@ import { claimOperatorProgram } from './claim-operator.js'
 /** The real controller-runtime on the Kubernetes API of `up --kube-api`. */
 
 const CLAIMS = 30
+
+/** Milliseconds from the end of an operator to its next start. */
+const RESTART_DELAY = 200
 
 let scope = new Scope()
 afterEach(async () => {
@@ -42,18 +47,32 @@ async function operatedApi() {
       'current-context': 'lab',
     }),
   )
+  /** Runs the operator as a Deployment would: one that ends by itself, as it does when the API is away, starts again. */
   const start = () => {
-    const child = spawn(program, [], { env: { KUBECONFIG: config }, stdio: ['ignore', 'ignore', 'pipe'] })
     let log = ''
-    child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()))
-    const ended = new Promise<string | number | null>((resolve) =>
-      child.once('close', (code, signal) => resolve(signal ?? code)),
-    )
+    let isStopped = false
+    let child: ChildProcess
+    const runUntilStopped = async () => {
+      let outcome: string | number | null = null
+      while (!isStopped) {
+        child = spawn(program, [], { env: { KUBECONFIG: config }, stdio: ['ignore', 'ignore', 'pipe'] })
+        child.stderr!.on('data', (chunk: Buffer) => (log += chunk.toString()))
+        const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
+        outcome = signal ?? code
+        if (!isStopped) await sleep(RESTART_DELAY)
+      }
+      return outcome
+    }
+    const kill = (signal: NodeJS.Signals) => {
+      isStopped = true
+      child.kill(signal)
+    }
+    const ended = runUntilStopped()
     scope.onClose(async () => {
-      child.kill('SIGKILL')
+      kill('SIGKILL')
       await ended
     })
-    return { kill: (signal: NodeJS.Signals) => child.kill(signal), ended, log: () => log }
+    return { kill, ended, log: () => log }
   }
   return {
     ...kube,
