@@ -64,7 +64,7 @@ export interface StoreView {
   readonly others?: OtherProcesses
 }
 
-/** What a store has to do with the other processes of its database. */
+/** The part of a store that concerns the other processes of its database. */
 export interface OtherProcesses {
   /**
    * Resolves when {@link StoreView.records} has all that was committed anywhere before the call.
