@@ -1,4 +1,4 @@
-import type { Client, Notification, QueryResult, QueryResultRow } from 'pg'
+import type { Client, Notification, QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { defined, errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
 import { DatabaseUnavailable } from '../store.js'
 import type { DatabaseSession, SessionWatcher } from './database-session.js'
@@ -16,7 +16,7 @@ export interface SessionParts {
 }
 
 /** Milliseconds that a call waits for a database that is away. */
-export const DATABASE_PATIENCE = 10_000
+export const DATABASE_WAIT = 10_000
 
 /** Milliseconds between tries to connect again: the first and the longest wait. */
 const RETRY = { first: 50, longest: 1000 }
@@ -79,13 +79,14 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
       return
     }
     const callback = (error: Error | null, result: QueryResult) => done(error, error ? undefined : result)
-    this.#client.query(defined({ name, text }), values ? [...values] : [], callback)
+    const config: QueryConfig = defined({ name, text, values: values && [...values] })
+    this.#client.query(config, callback)
   }
 
   /**
    * Resolves when the database can be asked.
    *
-   * @throws DatabaseUnavailable after {@link DATABASE_PATIENCE}
+   * @throws DatabaseUnavailable after {@link DATABASE_WAIT}
    */
   ready(): Promise<void> {
     if (this.#isReady) return Promise.resolve()
@@ -94,7 +95,7 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
         late[Symbol.dispose]()
         resolve()
       }
-      const late = this.#parts.clock.timer(DATABASE_PATIENCE, () => {
+      const late = this.#parts.clock.timer(DATABASE_WAIT, () => {
         this.#waiting.delete(begun)
         reject(new DatabaseUnavailable('the database cannot be reached'))
       })
