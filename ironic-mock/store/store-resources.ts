@@ -1,4 +1,5 @@
 import type { ResourceKind, ResourceRecords } from '../../base/wire/index.js'
+import { forget } from './forget.js'
 
 type Keys = readonly (readonly [field: string, value: string | null])[]
 
@@ -93,7 +94,7 @@ export class ResourceTable<Kind extends ResourceKind> {
   }
 
   #forgetKeys(record: ResourceRecords[Kind]): void {
-    for (const { field, value } of uniqueKeys(this.kind, record)) this.#byKey.delete(`${field} ${value}`)
+    for (const { field, value } of uniqueKeys(this.kind, record)) forget(this.#byKey, `${field} ${value}`, record.uuid)
     const node = ownerNodeOf(record)
     if (node === null) return
     const siblings = this.#byNode.get(node)

@@ -16,7 +16,7 @@ export interface Migration {
 const RECORDS = `
 create table resources (
   kind text not null,
-  id bigint not null,
+  id bigint not null unique,
   uuid text not null unique,
   node_uuid text,
   version integer not null default 1,
@@ -86,7 +86,7 @@ create table history (
   record text not null
 );
 create index history_of_node on history (node, id);
-create sequence record_ids;
+create sequence record_ids increment 256;
 `
 
 /**
