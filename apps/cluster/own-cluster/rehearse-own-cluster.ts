@@ -1,4 +1,4 @@
-import { countText } from '../../../base/runtime/index.js'
+import { countText, defined } from '../../../base/runtime/index.js'
 import { rehearse, type RehearseOptions, type StoryPlan } from '../rehearsal/rehearse.js'
 import type { StoryEnd } from '../rehearsal/story-line.js'
 import { clusterFindings, type ClusterFinding } from './cluster-findings.js'
@@ -7,7 +7,7 @@ import { installOwnCluster } from './install-own-cluster.js'
 import { actionsText, clusterPolicies } from '../actors/machine-config-operator/daemon/node-disruption.js'
 import type { OwnCluster } from './own-cluster.js'
 import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
-import { NEXT, ownScenario, type UpgradeTarget } from './own-scenario.js'
+import { NEXT, ownScenario, streamNamesOf, type UpgradeTarget } from './own-scenario.js'
 import { playOwnUpgrade, type PlayedUpgrade } from './play-own-upgrade.js'
 import { secretsNote } from './read-cluster-folder.js'
 import type { UpgradeReport } from './upgrade-report.js'
@@ -32,8 +32,9 @@ export function rehearseOwnCluster(
   { onReport, ...options }: OwnRehearsalOptions,
 ): Promise<StoryEnd> {
   const scenario = ownScenario(own, target)
-  const to = scenario.releases[NEXT]!.version
-  const findings = clusterFindings({ cluster: own, to })
+  const next = scenario.releases[NEXT]!
+  const to = next.version
+  const findings = clusterFindings({ cluster: own, to, ...defined({ streams: streamNamesOf(next) }) })
   const plan: StoryPlan = {
     install: (rehearsed) => installOwnCluster(own, rehearsed),
     play: async (rehearsed, tell) => {
@@ -84,6 +85,7 @@ function reportOf(own: OwnCluster, { name, to, findings, played, isMade }: Repor
     seconds: { upgrade: completed === null ? null : inSeconds(completed), nodes: inSeconds(ended) },
     findings,
     pools: played.pools,
+    streams: played.streams,
     hosts: played.hosts,
     pulled: {
       ...pulled,
