@@ -27,10 +27,12 @@ const PULL_RATE = 125_000_000
  * @throws UserError `cluster-target` (usage) for a release that is not newer; as `rehearse` does
  */
 export function rehearseOwnCluster(
-  own: OwnCluster,
+  cluster: OwnCluster,
   target: UpgradeTarget,
   { onReport, ...options }: OwnRehearsalOptions,
 ): Promise<StoryEnd> {
+  // The operators of the design documents know no streams: one system runs everywhere.
+  const own = options.as === 'document' ? { ...cluster, streams: [] } : cluster
   const scenario = ownScenario(own, target)
   const next = scenario.releases[NEXT]!
   const to = next.version
@@ -121,6 +123,7 @@ function disruptionRows({ folder }: OwnCluster): UpgradeReport['disruption'] {
 function notesOf(own: OwnCluster, isMade: boolean): string[] {
   const { folder, members, platform } = own
   const { objects } = folder
+  const isWithoutStreams = own.streams.length === 0 && objects.OSImageStream.length > 0
   const withoutHost = members.filter(({ host }) => host === undefined).length
   const notes = [
     secretsNote(folder.secrets) ?? 'no Secret is in the folder: accounts and passwords are made up',
@@ -131,6 +134,8 @@ function notesOf(own: OwnCluster, isMade: boolean): string[] {
     notes.push('no MachineConfigPool is in the folder: the pools master and worker are made up')
   if (platform !== 'BareMetal')
     notes.push(`the platform ${platform} is not played: its nodes are rehearsed as hosts of bare metal`)
+  if (isWithoutStreams)
+    notes.push(`streams of CoreOS are not played: all nodes run the system of ${own.version} (${own.coreos})`)
   if (withoutHost > 0 && platform === 'BareMetal')
     notes.push(`${countText(withoutHost, 'node')} without a BareMetalHost: made-up hardware stands for it`)
   if (objects.HardwareData.length === 0 && objects.BareMetalHost.length > 0)
