@@ -72,6 +72,8 @@ export class Records {
   lastPort: number
   lastEffect: number
   readonly #tables = emptyTables()
+  /** True after a node came later than one with a larger id, as from another process. */
+  #nodesAreOutOfOrder = false
 
   /** @param from shares the values of its records, which nothing changes */
   constructor(from?: Records) {
@@ -105,10 +107,22 @@ export class Records {
     const { id, uuid, name, instance_uuid } = entry.columns
     const before = this.nodes.get(uuid)
     if (before) this.#forgetKeys(before)
+    if (!before && id < this.lastNode) this.#nodesAreOutOfOrder = true
     this.nodes.set(uuid, entry)
     if (name !== null) this.nodesByName.set(name, uuid)
     if (instance_uuid !== null) this.nodesByInstance.set(instance_uuid, uuid)
     this.lastNode = Math.max(this.lastNode, id)
+  }
+
+  /** All nodes in the order of their ids. */
+  orderedNodes(): NodeEntry[] {
+    const entries = [...this.nodes.values()]
+    if (!this.#nodesAreOutOfOrder) return entries
+    entries.sort((a, b) => a.columns.id - b.columns.id)
+    this.nodes.clear()
+    for (const entry of entries) this.nodes.set(entry.columns.uuid, entry)
+    this.#nodesAreOutOfOrder = false
+    return entries
   }
 
   dropNode(uuid: string): void {
