@@ -21,14 +21,23 @@ export interface ResourceImage {
   readonly record: ResourceRecords[ResourceKind]
 }
 
+export interface ResourceChange extends Change<ResourceImage> {
+  readonly kind: ResourceKind
+  readonly uuid: string
+}
+
+/** A uuid is one record's of a kind. */
+export const resourceKey = (kind: ResourceKind, uuid: string): string => `${kind} ${uuid}`
+
 /** Lists of a node as JSON, a text for each element. */
 export type NodeListTexts = ReadonlyMap<NodeListKind, readonly string[]>
 
-/** All that some writes have changed, each part by the uuid of its record. */
+/** All that some writes have changed; nodes and ports by uuid. */
 export interface RecordChanges {
   readonly nodes: ReadonlyMap<string, Change<NodeImage>>
   readonly ports: ReadonlyMap<string, Change<PortRecord>>
-  readonly resources: ReadonlyMap<string, Change<ResourceImage>>
+  /** By {@link resourceKey}. */
+  readonly resources: ReadonlyMap<string, ResourceChange>
   /** Lists that are replaced. */
   readonly lists: ReadonlyMap<string, NodeListTexts>
   /** As JSON. */
@@ -54,7 +63,7 @@ export class ChangedRows implements RowWrites {
   readonly #lastIds: ReturnType<typeof lastIds>
   readonly #nodes = new Map<string, NodeImage | undefined>()
   readonly #ports = new Map<string, PortRecord | undefined>()
-  readonly #resources = new Map<string, { kind: ResourceKind; before: ResourceImage | undefined }>()
+  readonly #resources = new Map<string, { kind: ResourceKind; uuid: string; before: ResourceImage | undefined }>()
   readonly #lists = new Map<string, Map<NodeListKind, readonly string[]>>()
   readonly #inventories = new Map<string, string>()
   #history: { node: string; text: string }[] = []
@@ -70,7 +79,7 @@ export class ChangedRows implements RowWrites {
     const records = this.#records
     for (const [uuid, { before }] of changes.nodes) putNodeImage(records, uuid, before)
     for (const [uuid, { before }] of changes.ports) putPortImage(records, uuid, before)
-    for (const [uuid, { kind, before }] of this.#resources) putResourceImage(records, kind, uuid, before)
+    for (const { kind, uuid, before } of this.#resources.values()) putResourceImage(records, kind, uuid, before)
     records.lastNode = this.#lastIds.node
     records.lastPort = this.#lastIds.port
     records.lastEffect = this.#lastIds.effect
@@ -85,9 +94,9 @@ export class ChangedRows implements RowWrites {
       before: ReadonlyMap<string, Before>,
       after: (uuid: string, before: Before) => After | undefined,
     ) => new Map([...before].map(([uuid, was]) => [uuid, { before: was, after: after(uuid, was) }]))
-    const resources = new Map<string, Change<ResourceImage>>()
-    for (const [uuid, { kind, before }] of this.#resources)
-      resources.set(uuid, { before, after: resourceImage(records, kind, uuid) })
+    const resources = new Map<string, ResourceChange>()
+    for (const [key, { kind, uuid, before }] of this.#resources)
+      resources.set(key, { kind, uuid, before, after: resourceImage(records, kind, uuid) })
     return {
       nodes: changed(this.#nodes, (uuid) => nodeImage(records, uuid)),
       ports: changed(this.#ports, (uuid) => records.ports.get(uuid)),
@@ -166,8 +175,9 @@ export class ChangedRows implements RowWrites {
   }
 
   #touchResource(kind: ResourceKind, uuid: string): void {
-    if (!this.#resources.has(uuid))
-      this.#resources.set(uuid, { kind, before: resourceImage(this.#records, kind, uuid) })
+    const key = resourceKey(kind, uuid)
+    if (!this.#resources.has(key))
+      this.#resources.set(key, { kind, uuid, before: resourceImage(this.#records, kind, uuid) })
   }
 }
 

@@ -2,7 +2,7 @@ import type { QueryResult } from 'pg'
 import { joinKeys, CHANGED, type ListRow, type NodeRow, type PortRow, type ResourceRow } from './read-rows.js'
 import type { StreamPositions } from './load-records.js'
 import type { PostgresSession } from './postgres-session.js'
-import type { ChangedKeys, Statement } from './row-statements.js'
+import type { ChangedKeys } from './row-statements.js'
 import type { FetchedRows } from './shared-records.js'
 
 /** A change of another stream, as {@link NEW_CHANGES} selects it. */
@@ -82,15 +82,18 @@ function fetchRows(
   const resources: ResourceRow[] = []
   const lists: ListRow[] = []
   const asked = [
-    { statement: CHANGED.nodes, uuids: keys.nodes, into: nodes },
-    { statement: CHANGED.ports, uuids: keys.ports, into: ports },
-    { statement: CHANGED.resources, uuids: keys.resources.map(([, uuid]) => uuid), into: resources },
-    { statement: CHANGED.lists, uuids: keys.lists, into: lists },
-  ].filter(({ uuids }) => uuids.length > 0)
+    { statement: CHANGED.nodes, values: [keys.nodes], into: nodes },
+    { statement: CHANGED.ports, values: [keys.ports], into: ports },
+    {
+      statement: CHANGED.resources,
+      values: [keys.resources.map(([kind]) => kind), keys.resources.map(([, uuid]) => uuid)],
+      into: resources,
+    },
+    { statement: CHANGED.lists, values: [keys.lists], into: lists },
+  ].filter(({ values }) => values[0]!.length > 0)
   if (asked.length === 0) return fetched({ nodes, ports, resources, lists })
   let failure: Error | null = null
-  for (const [place, { statement, uuids, into }] of asked.entries()) {
-    const values: Statement['values'] = [uuids]
+  for (const [place, { statement, values, into }] of asked.entries()) {
     session.send({ ...statement, values }, (error, result) => {
       failure ??= error
       if (result) for (const row of result.rows) (into as unknown[]).push(row)

@@ -19,11 +19,12 @@ const RECORDS = `
 create table resources (
   kind text not null,
   id bigint not null unique,
-  uuid text not null unique,
+  uuid text not null,
   node_uuid text,
   version integer not null default 1,
   record text not null,
-  primary key (kind, id)
+  primary key (kind, uuid),
+  constraint resources_id unique (kind, id)
 );
 create table nodes (
   uuid text primary key,
@@ -50,10 +51,12 @@ create table resource_keys (
   kind text not null,
   field text not null,
   value text not null,
-  owner text not null references resources (uuid) on delete cascade deferrable initially deferred,
-  constraint resource_keys_value unique (kind, field, value) deferrable initially deferred
+  owner text not null,
+  constraint resource_keys_value unique (kind, field, value) deferrable initially deferred,
+  constraint resource_keys_owner foreign key (kind, owner) references resources (kind, uuid) on delete cascade
+    deferrable initially deferred
 );
-create index resource_keys_of_owner on resource_keys (owner);
+create index resource_keys_of_owner on resource_keys (kind, owner);
 create table ports (
   uuid text primary key,
   id bigint not null unique,

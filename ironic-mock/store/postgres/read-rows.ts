@@ -45,13 +45,15 @@ export const PAGES = {
 
 export const ALL_LISTS = 'select node, kind, record from node_lists'
 
-/** The statements that read what another process has changed; each takes an array of uuids. */
+/** The statements that read what another process has changed; each takes an array of uuids, that of
+ * resources after one of their kinds. */
 export const CHANGED = {
   nodes: { name: 'changed-nodes', text: `select ${NODE_COLUMNS} from nodes where uuid = any($1)` },
   ports: { name: 'changed-ports', text: 'select id, uuid, version, record from ports where uuid = any($1)' },
   resources: {
     name: 'changed-resources',
-    text: 'select id, kind, uuid, version, record from resources where uuid = any($1)',
+    text: `select id, kind, uuid, version, record from resources
+      where (kind, uuid) in (select * from unnest($1::text[], $2::text[]))`,
   },
   lists: { name: 'changed-lists', text: 'select node, kind, record from node_lists where node = any($1)' },
 } as const
@@ -83,12 +85,12 @@ export const listElements = ({ record }: ListRow): string[] =>
 
 /** Joins the keys of several transactions, each once. */
 export function joinKeys(all: readonly ChangedKeys[]): ChangedKeys {
-  const resources = new Map(all.flatMap((keys) => keys.resources.map(([kind, uuid]) => [uuid, kind] as const)))
+  const resources = new Map(all.flatMap((keys) => keys.resources.map((key) => [key.join(' '), key] as const)))
   const once = (of: (keys: ChangedKeys) => readonly string[]) => [...new Set(all.flatMap(of))]
   return {
     nodes: once(({ nodes }) => nodes),
     ports: once(({ ports }) => ports),
-    resources: [...resources].map(([uuid, kind]) => [kind, uuid] as const),
+    resources: [...resources.values()],
     lists: once(({ lists }) => lists),
   }
 }

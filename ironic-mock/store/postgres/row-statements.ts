@@ -2,7 +2,7 @@ import type { PortRecord, ResourceKind } from '../../../base/wire/index.js'
 import type { NodeWork } from '../record-store.js'
 import { ownerNodeOf, uniqueKeys } from '../store-resources.js'
 import { joinJsonList } from '../store-state.js'
-import type { NodeImage, RecordChanges, ResourceImage } from './changed-rows.js'
+import type { NodeImage, RecordChanges, ResourceChange, ResourceImage } from './changed-rows.js'
 
 /** A prepared statement; its name stands for its text. */
 export interface Statement {
@@ -28,19 +28,20 @@ export class RowVersions {
 /** The statements of some changes, in an order that is the same in every process, so that two do not wait for each other. */
 export function rowStatements(changes: RecordChanges, versions: RowVersions): Statement[] {
   const statements: Statement[] = []
-  for (const [uuid, { before, after }] of byUuid(changes.nodes)) statements.push(...nodeStatements(uuid, before, after))
-  for (const [uuid, { before, after }] of byUuid(changes.ports))
+  for (const [uuid, { before, after }] of inOrder(changes.nodes))
+    statements.push(...nodeStatements(uuid, before, after))
+  for (const [uuid, { before, after }] of inOrder(changes.ports))
     statements.push(...portStatements(uuid, versions.of(uuid), before, after))
-  for (const [uuid, { before, after }] of byUuid(changes.resources))
-    statements.push(...resourceStatements(uuid, versions.of(uuid), before, after))
-  for (const [node, lists] of byUuid(changes.lists))
+  for (const [key, change] of inOrder(changes.resources))
+    statements.push(...resourceStatements(change, versions.of(key)))
+  for (const [node, lists] of inOrder(changes.lists))
     for (const [kind, elements] of lists) statements.push({ ...PUT_LIST, values: [node, kind, joinJsonList(elements)] })
-  for (const [node, text] of byUuid(changes.inventories)) statements.push({ ...PUT_INVENTORY, values: [node, text] })
+  for (const [node, text] of inOrder(changes.inventories)) statements.push({ ...PUT_INVENTORY, values: [node, text] })
   for (const { node, text } of changes.history) statements.push({ ...ADD_HISTORY, values: [node, text] })
   return statements
 }
 
-const byUuid = <T>(records: ReadonlyMap<string, T>): [string, T][] => [...records].sort(([a], [b]) => (a < b ? -1 : 1))
+const inOrder = <T>(records: ReadonlyMap<string, T>): [string, T][] => [...records].sort(([a], [b]) => (a < b ? -1 : 1))
 
 function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): Iterable<Statement> {
   if (!after) {
@@ -96,24 +97,19 @@ function* portStatements(uuid: string, version: number, before?: PortRecord, aft
   else yield { ...INSERT_PORT, values: [uuid, id, address, name, node_uuid, portgroup_id, record] }
 }
 
-function* resourceStatements(
-  uuid: string,
-  version: number,
-  before?: ResourceImage,
-  after?: ResourceImage,
-): Iterable<Statement> {
+function* resourceStatements({ kind, uuid, before, after }: ResourceChange, version: number): Iterable<Statement> {
   if (!after) {
-    if (before) yield { ...DELETE_RESOURCE, values: [uuid, version] }
+    if (before) yield { ...DELETE_RESOURCE, values: [kind, uuid, version] }
     return
   }
-  const { kind, record } = after
+  const { record } = after
   const node = ownerNodeOf(record)
   const text = JSON.stringify(record)
-  if (before) yield { ...UPDATE_RESOURCE, values: [uuid, version, node, text] }
+  if (before) yield { ...UPDATE_RESOURCE, values: [kind, uuid, version, node, text] }
   else yield { ...INSERT_RESOURCE, values: [kind, record.id, uuid, node, text] }
   const keys = keysOf(after)
   if (before && JSON.stringify(keysOf(before)) === JSON.stringify(keys)) return
-  if (before) yield { ...DELETE_KEYS, values: [uuid] }
+  if (before) yield { ...DELETE_KEYS, values: [kind, uuid] }
   for (const { field, value } of keys) yield { ...INSERT_KEY, values: [kind, field, value, uuid] }
 }
 
@@ -189,14 +185,15 @@ const INSERT_RESOURCE = statement(
 const UPDATE_RESOURCE = statement(
   'update-resource',
   unlessOneRow(
-    `update resources set version = version + 1, node_uuid = $3, record = $4 where uuid = $1 and version = $2`,
+    `update resources set version = version + 1, node_uuid = $4, record = $5
+     where kind = $1 and uuid = $2 and version = $3`,
   ),
 )
 const DELETE_RESOURCE = statement(
   'delete-resource',
-  unlessOneRow('delete from resources where uuid = $1 and version = $2'),
+  unlessOneRow('delete from resources where kind = $1 and uuid = $2 and version = $3'),
 )
-const DELETE_KEYS = statement('delete-keys', 'delete from resource_keys where owner = $1')
+const DELETE_KEYS = statement('delete-keys', 'delete from resource_keys where kind = $1 and owner = $2')
 const INSERT_KEY = statement(
   'insert-key',
   'insert into resource_keys (kind, field, value, owner) values ($1, $2, $3, $4)',
@@ -224,6 +221,6 @@ export interface ChangedKeys {
 export const changedKeys = (changes: RecordChanges): ChangedKeys => ({
   nodes: [...changes.nodes.keys()],
   ports: [...changes.ports.keys()],
-  resources: [...changes.resources].map(([uuid, { before, after }]) => [(before ?? after)!.kind, uuid]),
+  resources: [...changes.resources.values()].map(({ kind, uuid }) => [kind, uuid]),
   lists: [...changes.lists.keys()],
 })

@@ -1,7 +1,14 @@
 import type { NodeListKind } from '../../../base/wire/index.js'
 import { Records } from '../record-store.js'
 import { joinJsonList } from '../store-state.js'
-import { putNodeImage, putPortImage, putResourceImage, type NodeListTexts, type RecordChanges } from './changed-rows.js'
+import {
+  putNodeImage,
+  putPortImage,
+  putResourceImage,
+  resourceKey,
+  type NodeListTexts,
+  type RecordChanges,
+} from './changed-rows.js'
 import {
   listElements,
   nodeImageOf,
@@ -44,9 +51,9 @@ export class SharedRecords {
       putPortImage(records, uuid, after)
       versions.set(uuid, before && after ? versions.of(uuid) + 1 : 1)
     }
-    for (const [uuid, { before, after }] of changes.resources) {
-      putResourceImage(records, (before ?? after)!.kind, uuid, after)
-      versions.set(uuid, before && after ? versions.of(uuid) + 1 : 1)
+    for (const [key, { kind, uuid, before, after }] of changes.resources) {
+      putResourceImage(records, kind, uuid, after)
+      versions.set(key, before && after ? versions.of(key) + 1 : 1)
     }
     for (const [node, lists] of changes.lists)
       this.#lists.set(node, new Map([...(this.#lists.get(node) ?? []), ...lists]))
@@ -69,11 +76,12 @@ export class SharedRecords {
       putPortImage(records, uuid, row && portOf(row))
       versions.set(uuid, row?.version ?? 1)
     }
-    const resources = new Map(rows.resources.map((row) => [row.uuid, row]))
+    const resources = new Map(rows.resources.map((row) => [resourceKey(row.kind, row.uuid), row]))
     for (const [kind, uuid] of keys.resources) {
-      const row = resources.get(uuid)
+      const key = resourceKey(kind, uuid)
+      const row = resources.get(key)
       putResourceImage(records, kind, uuid, row && resourceImageOf(row))
-      versions.set(uuid, row?.version ?? 1)
+      versions.set(key, row?.version ?? 1)
     }
     for (const node of keys.lists) this.#lists.delete(node)
     this.putLists(rows.lists)
@@ -95,7 +103,7 @@ export class SharedRecords {
     for (const row of rows) {
       const { kind, record } = resourceImageOf(row)
       this.records.putResource(kind, record)
-      this.versions.set(row.uuid, row.version)
+      this.versions.set(resourceKey(kind, row.uuid), row.version)
     }
   }
 
