@@ -23,6 +23,8 @@ export interface MemberDescription {
 /** A process as the database sees it. */
 export interface MemberRow extends MemberDescription {
   readonly id: number
+  /** Number of the process, see {@link DatabaseSession.stream}. */
+  readonly stream: number
   /** True until it ends in order. */
   readonly isOnline: boolean
   /** True while the backend of its connection lives. */
@@ -61,7 +63,7 @@ export async function registerMember(
   return rows[0]?.id
 }
 
-const LIST = `select id, host, role, conductor_group as "group", drivers, url, version, is_online as "isOnline",
+const LIST = `select id, host, role, conductor_group as "group", drivers, url, version, stream, is_online as "isOnline",
     ${IS_CONNECTED} as "isConnected",
     (extract(epoch from created_at) * 1000)::float8 as "createdAt",
     (extract(epoch from heartbeat_at) * 1000)::float8 as "seenAt",

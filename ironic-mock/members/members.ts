@@ -73,6 +73,8 @@ export class Members implements WorkShare {
   #lookedAt = -Infinity
   #steadySince = Infinity
   #patientUntil = -Infinity
+  /** Members whose end is known, with the stream of the process that has ended. */
+  #gone: ReadonlyMap<number, number> = new Map()
   #forgetAt = 0
   #running: Promise<unknown> | undefined
   readonly #watching: Disposable[] = []
@@ -296,7 +298,6 @@ export class Members implements WorkShare {
 
   async #note(rows: readonly MemberRow[]): Promise<void> {
     const { others, logger } = this.#parts
-    const before = new Set(this.#rows.filter((row) => this.#isAlive(row)).map(({ host }) => host))
     this.#rows = rows
     this.#conductors = rows
       .filter(({ role }) => role === 'all' || role === 'conductor')
@@ -312,10 +313,14 @@ export class Members implements WorkShare {
         logger('error', `the connection of ${host} to the database cannot be ended`, { error }),
       )
     }
-    const gone = rows.filter((row) => before.has(row.host) && !this.#isAlive(row))
-    if (gone.length === 0) return
-    await others.catchUp()
-    for (const { host } of gone) this.#watcher?.gone(host)
+    // One that lived between two looks alone may have reserved nodes too.
+    const dead = rows.filter((row) => !this.#isAlive(row))
+    const gone = dead.filter(({ id, stream }) => this.#gone.get(id) !== stream)
+    if (gone.length > 0) {
+      await others.catchUp()
+      this.#watcher?.gone(gone.map(({ host }) => host))
+    }
+    this.#gone = new Map(dead.map(({ id, stream }) => [id, stream]))
   }
 
   /** Takes the shards that are this process's, and gives others away. */

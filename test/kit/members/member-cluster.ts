@@ -77,7 +77,7 @@ export async function openMember(
     finishing: () => Promise.resolve(),
     lost: () => void heard.push('lost'),
     changed: () => {},
-    gone: (gone) => void heard.push(`gone ${gone}`),
+    gone: (hosts) => void heard.push(...hosts.map((gone) => `gone ${gone}`)),
     busy: () => [],
   })
   try {
