@@ -1,4 +1,7 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { randomUuid, seededRandom } from '../../../base/runtime/index.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
@@ -119,7 +122,6 @@ test('the nodes of a killed process are another’s within a moment', async () =
   // Its connection ends without a word, as at SIGKILL.
   second.store.abandon()
   const taken = await timeUntil(() => ownedBy([first]))
-  console.log(`taken over after ${taken} ms`)
   expect(taken).toBeLessThan(1000)
   expect(first.heard).toContain('abandoned')
   expect(first.heard).toContain('gone conductor-1')
@@ -135,11 +137,65 @@ test('a member behind a link that is half open stops before others take over, wi
   using _watch = new OwnerWatch([first, second])
   link.stall()
   const taken = await timeUntil(() => ownedBy([first]))
-  console.log(`taken over after ${taken} ms`)
   expect(taken).toBeLessThan(10_000)
   link.cut()
   link.resume()
   await timeUntil(() => isBalanced([first, second]))
+})
+
+const PROGRAM = fileURLToPath(new URL('../peers/member.mjs', import.meta.url))
+
+/** A member as a process of its own. */
+class MemberProcess implements AsyncDisposable {
+  /** Nodes that it says are its own. */
+  owned = 0
+  #errors = ''
+
+  private constructor(readonly child: ChildProcess) {
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      for (const [, count] of text.matchAll(/(\d+) nodes/g)) this.owned = Number(count)
+    })
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.#errors += text))
+  }
+
+  static start(schema: string, host: string): MemberProcess {
+    const env = { ...process.env, NODES: NODES.map(({ uuid }) => uuid).join() }
+    const argv = [PROGRAM, String(server.port), schema, host]
+    return new MemberProcess(spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] }))
+  }
+
+  /** @throws with its errors when it has ended */
+  isAlive(): boolean {
+    if (this.child.exitCode !== null) throw new Error(`the member has ended: ${this.#errors}`)
+    return true
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    const ended = once(this.child, 'exit')
+    this.child.kill('SIGKILL')
+    await ended
+  }
+}
+
+test('the nodes of a process that is killed or stopped are another’s within the limits; stopped, it gives them up', async () => {
+  const address = await newSchema()
+  await using first = await openMember(address, { host: 'conductor-0' })
+  await using second = MemberProcess.start(address.schema, 'conductor-1')
+  await timeUntil(() => second.isAlive() && second.owned > 0, 60_000)
+  await sleep(2500)
+  second.child.kill('SIGSTOP')
+  const stopped = await timeUntil(() => ownedBy([first]))
+  expect(stopped).toBeLessThan(10_000)
+  const before = second.owned
+  second.child.kill('SIGCONT')
+  // It has nothing at first, and then its share again.
+  await timeUntil(() => second.owned !== before || !ownedBy([first]))
+  await timeUntil(() => second.isAlive() && second.owned > 0 && !ownedBy([first]))
+  second.child.kill('SIGKILL')
+  const killed = await timeUntil(() => ownedBy([first]))
+  expect(killed).toBeLessThan(1000)
+  expect(await lockedTwice()).toBe('0')
 })
 
 test('two living processes cannot have one name', async () => {
