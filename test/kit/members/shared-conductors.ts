@@ -16,9 +16,12 @@ import { openMemberStore, type MemberOptions, type SharedStore } from './member-
 export class SharedMachines {
   readonly #machines = new Map<string, SharedMachine>()
 
+  /** @param delay milliseconds that a change of a machine takes */
+  constructor(private readonly delay = 0) {}
+
   /** The machine of a Redfish address. */
   at(address: string): SharedMachine {
-    const known = this.#machines.get(address) ?? new SharedMachine()
+    const known = this.#machines.get(address) ?? new SharedMachine(this.delay)
     this.#machines.set(address, known)
     return known
   }
@@ -29,6 +32,8 @@ export class SharedMachine {
   /** Changes of power and boot source, with the conductor that asked for them. */
   readonly calls: string[] = []
   #gate: Promise<void> | undefined
+
+  constructor(private readonly delay: number) {}
 
   /** Lets no change end until the result is called. */
   hold(): () => void {
@@ -46,6 +51,7 @@ export class SharedMachine {
       setPower: async (target) => {
         this.calls.push(`${host}: ${target}`)
         await this.#gate
+        await systemClock().sleep(this.delay)
         this.state = target.endsWith('off') ? 'power off' : 'power on'
       },
       setBoot: async (source) => {

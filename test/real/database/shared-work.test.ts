@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { randomUuid, seededRandom } from '../../../base/runtime/index.js'
 import type { NodeRecord } from '../../../base/wire/index.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
 import { addressOf, makeTables } from '../../kit/members/member-cluster.js'
@@ -218,4 +219,64 @@ test('a node whose group has no conductor is refused as upstream does', async ()
     message:
       'No valid host was found. Reason: No conductor service registered which supports driver redfish for conductor group "". Ensure the driver is valid and enabled.',
   })
+})
+
+test('through random deaths, broken connections and joins no node is stuck, and no power change is made twice', async () => {
+  const address = await newSchema()
+  const machines = new SharedMachines(10)
+  const random = seededRandom(39)
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random.next() * list.length)]!
+  const hosts = ['conductor-0', 'conductor-1', 'conductor-2']
+  const open = (host: string) => openSharedConductor(address, machines, { host })
+  await using api = await openSharedConductor(address, machines, { host: 'api-0', role: 'api' })
+  const conductors = new Map<string, SharedConductor>()
+  for (const host of hosts) conductors.set(host, await open(host))
+  try {
+    await until(() => api.members.conductors().length === hosts.length)
+    const nodes = Array.from({ length: 24 }, () => randomUuid(random))
+    for (const [place, uuid] of nodes.entries()) {
+      const driver_info = { redfish_address: `http://bmc-${place}` }
+      await api.conductor.createNode({ uuid, driver: 'redfish', driver_info })
+      await api.conductor.provision(uuid, { target: 'manage' })
+    }
+    const states = async () => {
+      await api.store.others!.catchUp()
+      return nodes.map((uuid) => api.store.records.nodes.get(uuid)!.record)
+    }
+    await until(async () => (await states()).every((node) => node.provision_state === 'manageable'))
+    const accepted = new Map<string, number>()
+    const end = performance.now() + 8000
+    for (let round = 0; performance.now() < end; round++) {
+      for (const uuid of nodes) {
+        const target = pick(['power on', 'power off', 'rebooting'])
+        const seen = pick([api, ...conductors.values()])
+        await seen.conductor.changePower(uuid, target).then(
+          () => accepted.set(uuid, (accepted.get(uuid) ?? 0) + 1),
+          () => {},
+        )
+      }
+      await sleep(30)
+      const host = pick(hosts)
+      const victim = conductors.get(host)!
+      if (round % 3 === 0) await server.sql(`select pg_terminate_backend(${victim.store.others!.session.backend ?? 0})`)
+      if (round % 3 === 1) {
+        victim.kill()
+        conductors.set(host, await open(host))
+      }
+      if (round % 3 === 2) {
+        await victim[Symbol.asyncDispose]()
+        conductors.set(host, await open(host))
+      }
+    }
+    await until(async () => (await states()).every(({ reservation }) => reservation === null))
+    expect(Math.min(...accepted.values())).toBeGreaterThan(5)
+    for (const [place, uuid] of nodes.entries()) {
+      const { record } = api.store.records.nodes.get(uuid)!
+      expect(record).toMatchObject({ target_power_state: null, provision_state: 'manageable' })
+      expect(machines.at(`http://bmc-${place}`).calls.length).toBeLessThanOrEqual(accepted.get(uuid) ?? 0)
+      expect(await api.store.effects(uuid)).toEqual([])
+    }
+  } finally {
+    for (const conductor of conductors.values()) await conductor[Symbol.asyncDispose]()
+  }
 })
