@@ -335,6 +335,8 @@ export class Members implements WorkShare {
     if (lapsed.length > 0) this.#takeUp(lapsed, 'interrupted')
     if (unwanted.length > 0)
       this.#leave(unwanted).catch((error: unknown) => {
+        // The next look takes up those that are still held, and leaves them once more.
+        for (const lock of unwanted) this.#leaving.delete(lock)
         if (this.#parts.others.session.backend !== null)
           this.#parts.logger('error', 'nodes could not be given to another process', { error })
       })
