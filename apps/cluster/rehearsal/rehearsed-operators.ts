@@ -19,8 +19,8 @@ export async function runOperators(site: Site, parts: ActorParts, release: strin
   const programs = metal3Programs(site, parts)
   scope.use(runPods({ ...parts, registry, programs }))
   scope.use(runClusterBaremetalOperator({ ...parts, ironicUrl: stage.url, oldRamdisk }))
-  scope.use(runMachineApiOperator(parts))
-  scope.use(await runMachineConfigOperator({ ...parts, registry }))
+  scope.use(runMachineApiOperator(parts, site.cloud))
+  scope.use(await runMachineConfigOperator({ ...parts, registry, isKnownAmi: (id) => site.cloud.isOfRelease(id) }))
   scope.use(runNodePrograms({ ...parts, machines: stage.machines, probe: stage.probe }))
   scope.use(runClusterVersionOperator({ ...parts, registry, release }))
 }
