@@ -15,7 +15,7 @@ import type {
 import type { RedfishPoint } from '../bmc/redfish/index.js'
 import type { Interceptor, Probe } from '../base/runtime/index.js'
 import type { ExchangePoint } from '../base/wire/index.js'
-import type { BmcPoint } from './bmcs/bmcs.js'
+import type { BmcPoint } from './bmcs/bmc-point.js'
 
 /** Probe point around a command that comes over a link to a machine. */
 export interface LinkPoint {

@@ -51,6 +51,8 @@ export interface ServeOptions {
   managers?: readonly HardwareManager[]
   /** Image cache, and options for downloads; by default each installation downloads its image. */
   imageCache?: ImageCacheRequest
+  /** The machines are elsewhere: none is made for the address of a BMC. */
+  elsewhere?: StageOptions['elsewhere']
   /** Live CoreOS images to serve. */
   liveImages?: LiveImagesRequest
   clock: Clock
@@ -117,6 +119,7 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
       recordings: options.recordings,
       bmcAccount: options.bmcAccount,
       managers: options.managers,
+      elsewhere: options.elsewhere,
       liveImages: options.liveImages,
       imageCache: options.imageCache,
       onEvent,

@@ -55,6 +55,7 @@ const SEPARATE = [
   'node-liblzma',
   'node-pty',
   'openpgp',
+  'pg',
   'ssh2',
 ]
 

@@ -16,6 +16,13 @@ export interface BmcAnswer {
   readonly body?: string | undefined
 }
 
+/** A request over HTTP as it was sent. */
+export interface SentBmcRequest {
+  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE'
+  /** Without credentials. */
+  readonly url: string
+}
+
 /**
  * Thrown when a BMC does not answer, refuses the credentials, answers a call with an error, or with a document that its
  * client cannot read or that is another one.
@@ -25,17 +32,24 @@ export class BmcError extends Error {
   readonly request: BmcRequest | undefined
   /** Answer to a `refused` call over HTTP. */
   readonly answer: BmcAnswer | undefined
+  /** Absent for a machine of this process, whose requests follow from the call. */
+  readonly sent: SentBmcRequest | undefined
 
   constructor(
     readonly why: 'unreachable' | 'unauthorized' | 'refused' | 'unreadable' | 'incomplete',
     message: string,
-    { request, answer }: { request?: BmcRequest; answer?: BmcAnswer } = {},
+    { request, answer, sent }: { request?: BmcRequest; answer?: BmcAnswer; sent?: SentBmcRequest } = {},
   ) {
     super(message)
     this.request = request
     this.answer = answer
+    this.sent = sent
   }
 }
 
 /** True for a call that changes nothing. */
 export const isBmcRead = ({ call }: BmcRequest): boolean => call.startsWith('read ')
+
+/** True where reading failed: the call, or what a change has to read first. */
+export const isFailedRead = ({ request, sent }: BmcError): boolean =>
+  sent ? sent.method === 'GET' : request === undefined || isBmcRead(request)

@@ -1,7 +1,7 @@
 import { maskedAddress } from '../../base/bytes/index.js'
 import { isObject, seconds } from '../../base/runtime/index.js'
 import { formatClientValue, pythonRepr, type JsonObject, type NodeRecord } from '../../base/wire/index.js'
-import { isBmcRead, type BmcAnswer, type BmcError, type BmcRequest } from './bmc-error.js'
+import { isBmcRead, isFailedRead, type BmcAnswer, type BmcError, type BmcRequest } from './bmc-error.js'
 import type { BmcRetryConf } from './hardware-type.js'
 
 type BmcOwner = Pick<NodeRecord, 'uuid' | 'driver_info'>
@@ -58,15 +58,16 @@ const redfishError = (error: string): string => `Redfish exception occurred. Err
 
 /** Sentence of Ironic for a failed call over Redfish: that of sushy 5.14.0, within that of ironic 39.0.0. */
 export function describeRedfishError(node: BmcOwner, error: BmcError): string {
-  const { why, message, answer = { status: 401, body: generalError(message) } } = error
+  const { why, message, sent, answer = { status: 401, body: generalError(message) } } = error
+  if (why === 'unreadable') return message
   // Credentials are refused when the system is read, which comes before every change.
-  const request = why === 'unauthorized' || !error.request ? { call: 'read power' } : error.request
-  const { method, below } = requestOf(request)
-  const url = serviceOf(node) + systemOf(node) + below
-  if (isBmcRead(request)) {
-    if (why === 'unreachable')
-      return `Redfish connection failed for node ${node.uuid}: Unable to connect to ${serviceOf(node)}/redfish/v1/. Error: ${message}`
-    if (why === 'unreadable') return message
+  const isRead = why === 'unauthorized' || isFailedRead(error)
+  const { method, url } = sent ?? impliedRequest(node, why === 'unauthorized' ? undefined : error.request)
+  if (isRead) {
+    if (why === 'unreachable') {
+      const asked = sent?.url ?? `${serviceOf(node)}/redfish/v1/`
+      return `Redfish connection failed for node ${node.uuid}: Unable to connect to ${asked}. Error: ${message}`
+    }
     if (why === 'incomplete') return `The attribute Id is missing from the resource ${systemOf(node)}`
     const sentence = httpError(method, url, answer)
     return WRAPPED_STATUSES.includes(answer.status) ? redfishError(sentence) : sentence
@@ -74,6 +75,15 @@ export function describeRedfishError(node: BmcOwner, error: BmcError): string {
   const sentence =
     why === 'unreachable' ? `Unable to connect to ${url}. Error: ${message}` : httpError(method, url, answer)
   return failedChange(node.uuid, error, sentence)
+}
+
+/** The request that a call of a machine of this process stands for. */
+function impliedRequest(
+  node: BmcOwner,
+  request: BmcRequest = { call: 'read power' },
+): { method: string; url: string } {
+  const { method, below } = requestOf(request)
+  return { method, url: serviceOf(node) + systemOf(node) + below }
 }
 
 const generalError = (message: string): string => JSON.stringify({ error: { code: 'Base.1.0.GeneralError', message } })
@@ -148,7 +158,7 @@ const SUSHY_DELAY = seconds(3)
 export function redfishWaits(error: BmcError, conf: BmcRetryConf): readonly number[] {
   const { why, request, answer } = error
   if (!request) return []
-  const isRead = isBmcRead(request)
+  const isRead = isFailedRead(error)
   if (why === 'unreachable') {
     const tries = Array<number>(REQUEST_TRIES - 1).fill(SUSHY_DELAY)
     const rounds = Array.from({ length: conf.redfishConnectionAttempts - 1 }, () => [

@@ -1,46 +1,23 @@
 import { maskedAddress } from '../../base/bytes/index.js'
-import { defined, Mutex, seconds, UserError, type Probe } from '../../base/runtime/index.js'
+import { Mutex, UserError, type Probe } from '../../base/runtime/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
 import {
   HARDWARE_TYPES,
-  redfishRequestOf,
   type Bmc,
-  type BmcChange,
   type BmcHardware,
   type BmcRequest,
   type Bmcs,
   type BootMedia,
   type BootSource,
   type HardwareType,
-  type RedfishRequest,
 } from '../../ironic-mock/index.js'
 import { formatClientValue } from '../../base/wire/index.js'
 import type { JsonObject, NodeRecord, PortRecord } from '../../base/wire/index.js'
 import type { BmcAccounts } from './bmc-accounts.js'
 import type { BmcAccount } from '../../control/index.js'
-import { callOverRedfish, namingCall } from './driver-call.js'
+import type { BmcProtocol } from './bmc-point.js'
 import { machineHardware, missingSlot } from './machine-bmc-hardware.js'
-
-/** Probe point around a call of a BMC by this lab's Ironic. */
-export interface BmcPoint {
-  readonly kind: 'bmc'
-  /** Uuid of the node. */
-  readonly node: string
-  /** Name of the call. */
-  readonly call: string
-  /** How this lab's Ironic asks: by HTTP, by IPMI, or by neither, as of a machine without a BMC. */
-  readonly protocol: BmcProtocol
-  /** The request by Redfish; absent where it asks by IPMI, or not at all. */
-  readonly request?: RedfishRequest
-  /** Milliseconds after which the caller waits for the answer no longer; absent where it always waits. */
-  readonly answerTimeout?: number
-  /** Aborted when the caller is gone: its Ironic has been stopped. */
-  readonly signal?: AbortSignal
-  readonly method?: undefined
-  readonly machine?: undefined
-}
-
-export type BmcProtocol = 'redfish' | 'ipmi' | null
+import { bootDeviceOf, probedBmcCall, throughProbe } from './probed-bmc.js'
 
 /** How Ironic asks the BMC of a node. */
 export function bmcProtocolOf({ driver }: Pick<NodeRecord, 'driver'>): BmcProtocol {
@@ -48,9 +25,6 @@ export function bmcProtocolOf({ driver }: Pick<NodeRecord, 'driver'>): BmcProtoc
   if (!fields) return null
   return fields.addressForm === 'url' ? 'redfish' : 'ipmi'
 }
-
-/** `[redfish]read_timeout`, and the time in which ipmitool has no answer to its only datagram. */
-const ANSWER_TIMEOUTS = { redfish: seconds(60), ipmi: seconds(5) } as const
 
 export interface BmcOptions {
   machines: Machines
@@ -242,23 +216,10 @@ class MachineBmc implements Bmc {
   }
 
   #call<T>(request: BmcRequest, work: () => Promise<T>): Promise<T> {
-    const { probe, node, protocol, signal } = this.#options
-    const { call } = request
-    const answerTimeout = protocol === null ? undefined : ANSWER_TIMEOUTS[protocol]
-    const byRedfish = protocol === 'redfish' ? redfishRequestOf(request) : undefined
-    const point: BmcPoint = {
-      kind: 'bmc',
-      node,
-      call,
-      protocol,
-      ...defined({ request: byRedfish, answerTimeout, signal }),
-    }
-    const admitted = async (): Promise<T> => {
+    return probedBmcCall(this.#options, request, async () => {
       this.#admit()
       return work()
-    }
-    if (protocol === 'redfish') return callOverRedfish(probe, point, request, admitted)
-    return namingCall(request, () => probe.around(point, admitted))
+    })
   }
 
   #admit(): void {
@@ -278,43 +239,6 @@ class MachineBmc implements Bmc {
     return machine
   }
 }
-
-/** Names of changes as calls, those that the Redfish service has for the requests that carry them out. */
-const CHANGE_CALLS: Readonly<Record<BmcChange['change'], string>> = {
-  'boot mode': 'set boot',
-  'secure boot': 'change firmware',
-  bios: 'change firmware',
-  'bios defaults': 'change firmware',
-  firmware: 'change firmware',
-  'insert media': 'change media',
-  'eject media': 'change media',
-  indicator: 'change indicators',
-  volumes: 'change firmware',
-  nmi: 'set power',
-  'reset bmc': 'reset bmc',
-  raw: 'raw',
-}
-
-/** The hardware with a probe: each call passes it under its name. */
-function throughProbe(
-  hardware: BmcHardware,
-  around: <T>(request: BmcRequest, work: () => Promise<T>) => Promise<T>,
-): BmcHardware {
-  return {
-    report: () => around({ call: 'read firmware' }, () => hardware.report()),
-    system: () => around({ call: 'read hardware' }, () => hardware.system()),
-    change: (change) => around({ call: CHANGE_CALLS[change.change], change }, () => hardware.change(change)),
-    media: () => around({ call: 'read media' }, () => hardware.media()),
-    indicators: () => around({ call: 'read indicators' }, () => hardware.indicators()),
-    indicator: (component, name) => around({ call: 'read indicator' }, () => hardware.indicator(component, name)),
-    subscribe: (subscription) => around({ call: 'subscribe' }, () => hardware.subscribe(subscription)),
-    unsubscribe: (id) => around({ call: 'unsubscribe' }, () => hardware.unsubscribe(id)),
-    subscriptions: () => around({ call: 'read subscriptions' }, () => hardware.subscriptions()),
-  }
-}
-
-/** The device that ipmitool is told to boot. */
-const bootDeviceOf = ({ kind }: BootSource): string => (['disk', 'cdrom'].includes(kind) ? kind : 'pxe')
 
 /** Id of a machine that is made for a BMC. */
 const machineIdOf = ({ address, systemId }: BmcKey): string => (systemId === '' ? address : `${address}-${systemId}`)

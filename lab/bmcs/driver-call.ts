@@ -1,7 +1,7 @@
 import { defined, isObject, type Probe } from '../../base/runtime/index.js'
 import { ConnectionFailed, type WireResponse } from '../../base/wire/index.js'
 import { BmcError, isBmcRead, type BmcRequest } from '../../ironic-mock/index.js'
-import type { BmcPoint } from './bmcs.js'
+import type { BmcPoint } from './bmc-point.js'
 
 /**
  * A call of this lab's Ironic over Redfish. For those who see its point it is an exchange by HTTP, so that a fault can
@@ -31,7 +31,7 @@ export async function namingCall<T>(request: BmcRequest, work: () => Promise<T>)
   } catch (error) {
     if (error instanceof ConnectionFailed) throw new BmcError('unreachable', error.message, { request })
     if (error instanceof BmcError && !error.request)
-      throw new BmcError(error.why, error.message, { request, ...defined({ answer: error.answer }) })
+      throw new BmcError(error.why, error.message, { request, ...defined({ answer: error.answer, sent: error.sent }) })
     throw error
   }
 }

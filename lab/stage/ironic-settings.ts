@@ -40,15 +40,17 @@ export async function ironicSettings(
   options: StageOptions,
   { clock, logger }: Pick<StageCore, 'clock' | 'logger'>,
 ): Promise<IronicSettings> {
-  const { ironic, agentPace = PROMPT_PACE } = options
+  const { ironic, agentPace = PROMPT_PACE, elsewhere } = options
   const configured = ironic === undefined ? DEFAULT_SETTINGS : await readSettings(ironic, clock, logger)
   const conf: ConductorConf = {
     ...configured.conf,
-    ...(agentPace === PROMPT_PACE ? promptLooks(configured.conf) : {}),
+    ...(agentPace === PROMPT_PACE && !elsewhere ? promptLooks(configured.conf) : {}),
     ...defined({
       // Virtual time stands still while a client waits for a locked node, so the client gets the conflict at once.
       nodeLockedRetryAttempts: standsStill(clock) ? 1 : undefined,
-      fetchBootImages: options.liveImages ? true : undefined,
+      fetchBootImages: options.liveImages || elsewhere ? true : undefined,
+      // No machine is here that such a node could have.
+      fakeHardwareMachines: elsewhere ? false : undefined,
     }),
     ...options.conf,
   }

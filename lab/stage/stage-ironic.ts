@@ -4,6 +4,7 @@ import { defined, withFields } from '../../base/runtime/index.js'
 import type { Dispatch } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { machineBmcs } from '../bmcs/bmcs.js'
+import type { Elsewhere } from './stage-elsewhere.js'
 import type { LiveImages } from '../images/live-images.js'
 import { toAgentsOf } from './agent-addresses.js'
 import type { Connections } from './connections.js'
@@ -24,6 +25,7 @@ interface IronicSurroundings {
   machines: Machines
   accounts: BmcAccounts
   live: LiveImages | undefined
+  elsewhere: Elsewhere | undefined
   /** Puts the control API beside Ironic's. */
   withControl: (api: Dispatch) => Dispatch
 }
@@ -34,16 +36,18 @@ export function ironicStarter(
   { clock, randomness, probe, events, logger }: StageCore,
   { conf, service, newest, types }: IronicSettings,
   { access, addresses, toAgents, url, ownExchanges }: Connections,
-  { database, reservations, machines, accounts, live, withControl }: IronicSurroundings,
+  { database, reservations, machines, accounts, live, elsewhere, withControl }: IronicSurroundings,
 ): (from?: IronicState) => Promise<{ ironic: Ironic; dispatch: Dispatch }> {
   const random = randomness.main
-  const bmcs = machineBmcs({
-    machines,
-    profile: nodeMachineSpecs(options),
-    used: (machine, node) => reservations.belongs(machine, node),
-    accounts,
-    probe,
-  })
+  const bmcs =
+    elsewhere?.bmcs ??
+    machineBmcs({
+      machines,
+      profile: nodeMachineSpecs(options),
+      used: (machine, node) => reservations.belongs(machine, node),
+      accounts,
+      probe,
+    })
   return async (from) => {
     const store = database.watched
     const ironic = await openIronic({
@@ -57,9 +61,9 @@ export function ironicStarter(
       types,
       agents: toAgentsOf(machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
-      ironicUrl: () => url,
+      ironicUrl: () => elsewhere?.ironicUrl ?? url,
       proxies: labProxies(options),
-      ...defined({ from, servedImages: live?.imagesFor, findImage: options.findImage }),
+      ...defined({ from, servedImages: elsewhere?.imagesFor ?? live?.imagesFor, findImage: options.findImage }),
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     })
     const api = createIronicApi({

@@ -22,6 +22,14 @@ export interface StageNetwork {
   allowedHosts?: readonly string[] | undefined
 }
 
+/** Machines of other processes or real ones, whose BMCs are reached over the network. */
+export interface MachinesElsewhere {
+  /** Port of the boot files that this Ironic serves; default: a free one, which the state folder keeps. */
+  bootPort?: number
+  /** Milliseconds of wall time that a BMC may be silent; default: a minute, as `[redfish]read_timeout`. */
+  answerTimeout?: number
+}
+
 /** Options of {@link stage}. */
 export interface StageOptions {
   /** Folder for all state; null for none. */
@@ -81,6 +89,8 @@ export interface StageOptions {
   pullRate?: number
   /** How Ironic checks an image before a deployment; default: over the network and in this host's files. */
   findImage?: FindImage
+  /** The machines are elsewhere: none is made for the address of a BMC. */
+  elsewhere?: MachinesElsewhere
   /** Live CoreOS images to serve; machines really fetch what they boot then. */
   liveImages?: LiveImagesRequest
   /** The options as data: a snapshot in a file is for a stage of the same. */

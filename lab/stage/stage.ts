@@ -31,6 +31,7 @@ import { ReservationGate } from './reservation-gate.js'
 import { stageAgents } from './stage-agents.js'
 import { stageControl } from './stage-control.js'
 import { openCore, type StageCore } from './stage-core.js'
+import { openElsewhere, type Elsewhere } from './stage-elsewhere.js'
 import { CurrentDatabase } from './stage-database.js'
 import { StageEnrollment } from './stage-enrollment.js'
 import { ironicStarter } from './stage-ironic.js'
@@ -68,6 +69,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly faults: LabFaults
   readonly journal: Journal
   readonly probe: Probe
+  /** The way to the machines, where these are elsewhere. */
+  readonly elsewhere: Pick<Elsewhere, 'bootUrl'> | null
   /** The served live images, if there are any. */
   readonly images: LiveImages['service'] | null
   /** Specification of one of this stage's machines. */
@@ -123,6 +126,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     changing: (change) => connections.outsideRequests.inputs?.note(change),
   })
   const live = await openStageImages(options, core, connections, database)
+  const elsewhere = await openElsewhere(options, core, { settings, connections, live })
   const { machines, registry } = await openStageMachines(options, core, connections, agents)
   openedMachines.bind(machines)
   scope.use(agents)
@@ -139,7 +143,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     spec: machineSpecs(options),
     group: settings.conf.conductorGroup,
   })
-  const parts = { database, reservations, observation, agents, machines, registry, accounts, live, enrollment }
+  const parts = { database, reservations, observation, agents, machines, registry, accounts, live, elsewhere, enrollment }
   const withControl = stageControl(options, core, connections, { ...parts, entrance })
   const start = ironicStarter(options, core, settings, connections, { ...parts, withControl })
   const ironic = scope.use(new StagedIronic({ start, apiSwitch: connections.apiSwitch, database, reservations }))
@@ -223,12 +227,13 @@ function stageOf(
     observation: Observation
     accounts: BmcAccounts
     live: LiveImages | undefined
+    elsewhere: Elsewhere | undefined
     enrollment: StageEnrollment
     ironic: StagedIronic
     entrance: StageEntrance
   },
 ): Stage {
-  const { machines, registry, database, observation, accounts, live, enrollment, ironic, entrance } = parts
+  const { machines, registry, database, observation, accounts, live, elsewhere, enrollment, ironic, entrance } = parts
   return {
     url,
     client: entrance.client,
@@ -252,6 +257,7 @@ function stageOf(
     faults: observation.faults,
     journal: observation.journal,
     probe,
+    elsewhere: elsewhere ?? null,
     images: live?.service ?? null,
     spec: machineSpecs(options),
     enroll: (spec, fields, deployment) => entrance.enroll(defined({ spec, fields, deployment })),

@@ -1,0 +1,24 @@
+import type { QueryResult, QueryResultRow } from 'pg'
+
+/**
+ * The one connection over which a process commits and holds its locks. When it breaks, all of its locks are free, and
+ * another begins: what held locks takes them again then.
+ */
+export interface DatabaseSession {
+  /** Number of this process among those of the database, also that of its stream of changes. */
+  readonly stream: number
+  /** Number of connections that have begun; a lock of an earlier one is lost. */
+  readonly generation: number
+  /** Process id of the present connection's backend; null while there is none. */
+  readonly backend: number | null
+  /** One statement by itself. Rejects when the connection breaks, without a second try. */
+  query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
+  /** Hears each later beginning and end of a connection. */
+  watch(watcher: SessionWatcher): Disposable
+}
+
+export interface SessionWatcher {
+  /** A new connection is ready; the store's commits wait until this resolves. */
+  begun(): Promise<void>
+  lost(): void
+}
