@@ -11,7 +11,7 @@ export interface NetworkBoot {
   readonly append: string
 }
 
-/** What a conductor puts on its HTTP server for machines that boot: an ISO for each node, and scripts of iPXE. */
+/** Files that a conductor puts on its HTTP server for machines that boot: an ISO for each node, and scripts of iPXE. */
 export interface BootFiles extends AsyncDisposable {
   /** Without a trailing slash. */
   readonly url: string

@@ -11,7 +11,7 @@ import type { IronicSettings } from './ironic-settings.js'
 import type { StageCore } from './stage-core.js'
 import type { StageOptions } from './stage-options.js'
 
-/** What an Ironic has for machines that are not of its stage. */
+/** The way of an Ironic to machines that are not of its stage. */
 export interface Elsewhere {
   readonly bmcs: Bmcs
   /** URL at which the agents of these machines find this Ironic, without `/v1`. */

@@ -61,6 +61,9 @@ export const CLUSTER_ACTORS = ['bmo', 'cbo', 'cvo', 'icc', 'mao', 'mco'] as cons
 export const ACTOR_WORDS = ['bmo', 'none', 'all'] as const
 export const ACTORS_PATTERN = `^(none|all|(${CLUSTER_ACTORS.join('|')})(,(${CLUSTER_ACTORS.join('|')}))*)$`
 
+/** Values of `--machines`. */
+export const MACHINE_PLACES = ['here', 'elsewhere'] as const
+
 /** Values of `--ironic-release`. */
 export const RELEASE_WORDS = all<IronicRelease>({
   '2024.2': true,
