@@ -20,4 +20,8 @@ export const ERRORS = defineCatalogue({
     sentence: 'the Ironic configuration is not valid',
     remedy: 'correct the option that the message names',
   },
+  'shared-database': {
+    sentence: 'a database that several processes share does not allow that',
+    remedy: 'start a lab of its own, without --database',
+  },
 })

@@ -14,6 +14,7 @@ export { type SiteRelease, makeRelease, type NewRelease } from './site/make-site
 export { metal3Programs, type Metal3Options } from './site/metal3-programs.js'
 export { runPods } from './site/pods.js'
 export { openSite } from './site/site.js'
+export type { OperatorName } from './rehearsal/acting-operators.js'
 export { openLiveCluster } from './rehearsal/live-cluster.js'
 export { rehearse } from './rehearsal/rehearse.js'
 export { type OwnRelease, readOwnRelease, withOwnReleases } from './rehearsal/own-releases.js'

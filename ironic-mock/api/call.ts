@@ -14,8 +14,6 @@ export interface Backend {
   readonly logger: Logger
   /** True if an agent may look up a node outside any operation (`[deploy]fast_track`). */
   readonly fastTrack: boolean
-  /** Time when this API started, in the record's form; shown as the creation time of the conductor. */
-  readonly startedAt: string
   /** Schemas that new and changed nodes must meet. */
   readonly nodeSchemas: NodeSchemas
   /** Newest microversion of the simulated release. */

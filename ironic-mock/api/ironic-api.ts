@@ -79,7 +79,6 @@ export const ironicRefusal =
 export function createIronicApi(options: IronicApiOptions): Dispatch {
   const { conductor, store, clock, random, randomOfReads = random, logger, guard, fastTrack = false } = options
   const { service = SERVICE_DEFAULTS, newest = MAX_MICROVERSION } = options
-  const startedAt = new Date(clock.now()).toISOString().replace('Z', '000')
   const release = Release.of(newest)
   const backend: Backend = {
     conductor,
@@ -87,7 +86,6 @@ export function createIronicApi(options: IronicApiOptions): Dispatch {
     clock,
     logger,
     fastTrack,
-    startedAt,
     nodeSchemas: nodeSchemas(service.networkDataSchema),
     newest,
   }

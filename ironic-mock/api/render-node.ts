@@ -70,7 +70,7 @@ export function checkSortKey(resource: 'node' | 'port', key: string, version: Mi
 export interface NodeView {
   readonly links: Links
   readonly version: Microversion
-  readonly conductor: Pick<Conductor, 'host' | 'group'>
+  readonly conductor: Pick<Conductor, 'holderOf'>
   readonly fields?: readonly string[]
   /** Records of the node's chassis and allocation. */
   readonly records: Records
@@ -91,7 +91,7 @@ export function renderNode(node: NodeRecord, { links, version, conductor, fields
     derivedValue: (name) => {
       switch (name) {
         case 'conductor':
-          return node.conductor_group === conductor.group ? conductor.host : null
+          return conductor.holderOf(node)
         case 'allocation_uuid':
           return records.resources('allocation').byId(node.allocation_id)?.uuid ?? null
         case 'chassis_uuid':

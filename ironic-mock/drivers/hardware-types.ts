@@ -34,12 +34,12 @@ export function implementationOf<Kind extends keyof ImplementationKinds>(
  * Hardware type of a driver.
  *
  * @param types the enabled ones
- * @param served group of the conductor
+ * @param isServed true if a conductor has the nodes of this group and driver
  * @throws IronicError 400, as when no conductor supports the driver
  */
-export function hardwareType(driver: string, group: string, types = HARDWARE_TYPES, served = ''): HardwareType {
+export function hardwareType(driver: string, group: string, types = HARDWARE_TYPES, isServed = true): HardwareType {
   const found = types.find((type) => type.name === driver)
-  if (found && group === served) return found
+  if (found && isServed) return found
   throw noConductor(driver, group, 400)
 }
 

@@ -14,7 +14,7 @@ import { SqliteRows } from './sqlite-rows.js'
 import { IRONIC_DATABASE } from './database-form.js'
 import { PAGE_SIZE } from './table-schema.js'
 import { writeState, type StoreState } from './store-state.js'
-import { selectNodes, selectPorts, selectResources } from './select.js'
+import { RecordReads } from './record-reads.js'
 import type {
   HistoryEntry,
   NewResource,
@@ -24,9 +24,9 @@ import type {
   ResourcePatch,
   ResourceQuery,
   Store,
-  StoredEffect,
 } from './store.js'
-import { Writer } from './write.js'
+import type { DatabaseSession } from './postgres/database-session.js'
+import { recordIds, Writer } from './write.js'
 
 export interface StoreOptions {
   /** The file, which is made when missing; nothing is written without one. */
@@ -60,6 +60,21 @@ export interface StoreView {
   nodeNow(ident: string): NodeEntry | undefined
   /** {@link Store.nodes}, synchronously: shared records with their revisions. */
   nodesNow(query: NodeQuery): NodeEntry[]
+  /** Absent where no other process writes. */
+  readonly others?: OtherProcesses
+}
+
+/** The part of a store that concerns the other processes of its database. */
+export interface OtherProcesses {
+  /**
+   * Resolves when {@link StoreView.records} has all that was committed anywhere before the call.
+   *
+   * @throws DatabaseUnavailable
+   */
+  catchUp(): Promise<void>
+  /** Hears the uuids of nodes that another process has changed or removed, once the records have the change. */
+  watchFollowed(listener: (nodes: readonly string[]) => void): Disposable
+  readonly session: DatabaseSession
 }
 
 interface QueuedWrite {
@@ -103,7 +118,7 @@ const SETTINGS = [
 
 const limitTo = (bytes: number): string => `PRAGMA max_page_count = ${Math.ceil(bytes / PAGE_SIZE)}`
 
-class RecordStore implements Store, StoreView {
+class RecordStore extends RecordReads implements Store, StoreView {
   readonly #rows: StoreRows
   readonly #clock: Clock
   #records: Records
@@ -111,6 +126,7 @@ class RecordStore implements Store, StoreView {
   #closed = false
 
   constructor(rows: StoreRows, clock: Clock, records = rows.load()) {
+    super()
     this.#rows = rows
     this.#clock = clock
     this.#records = records
@@ -124,20 +140,6 @@ class RecordStore implements Store, StoreView {
     return this.#records
   }
 
-  node(ident: string): Promise<NodeWithRevision | undefined> {
-    const entry = this.nodeNow(ident)
-    return Promise.resolve(entry && { node: entry.copy(), revision: entry.revision })
-  }
-
-  nodeNow(ident: string): NodeEntry | undefined {
-    const { nodes, nodesByName } = this.#records
-    return nodes.get(ident) ?? nodes.get(nodesByName.get(ident) ?? '')
-  }
-
-  nodes(query: NodeQuery): Promise<NodeRecord[]> {
-    return Promise.resolve(selectNodes(this.#records, query).map((entry) => entry.copy()))
-  }
-
   createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision> {
     return this.#write((writer) => writer.createNode(node))
   }
@@ -148,16 +150,6 @@ class RecordStore implements Store, StoreView {
 
   commit(change: Parameters<Store['commit']>[0]): Promise<number> {
     return this.#write((writer) => writer.commit(change), change.done !== undefined)
-  }
-
-  port(ident: string): Promise<PortRecord | undefined> {
-    const port =
-      this.#records.ports.get(ident) ?? this.#records.ports.get(this.#records.portsByAddress.get(ident) ?? '')
-    return Promise.resolve(port && copyRecord(port))
-  }
-
-  ports(query: PortQuery): Promise<PortRecord[]> {
-    return Promise.resolve(selectPorts(this.#records, query).map(copyRecord))
   }
 
   createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord> {
@@ -173,27 +165,6 @@ class RecordStore implements Store, StoreView {
 
   removePort(uuid: string): Promise<boolean> {
     return this.#write((writer) => writer.removePort(uuid))
-  }
-
-  resource<Kind extends ResourceKind>(kind: Kind, ident: string): Promise<ResourceRecords[Kind] | undefined> {
-    const record = this.#records.resources(kind).find(ident)
-    return Promise.resolve(record && copyRecord(record))
-  }
-
-  resources<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): Promise<ResourceRecords[Kind][]> {
-    return Promise.resolve(selectResources(this.#records.resources(kind), query).map(copyRecord))
-  }
-
-  resourcesNow<Kind extends ResourceKind>(kind: Kind, query: ResourceQuery<Kind>): ResourceRecords[Kind][] {
-    return selectResources(this.#records.resources(kind), query)
-  }
-
-  portsNow(query: PortQuery): PortRecord[] {
-    return selectPorts(this.#records, query)
-  }
-
-  nodesNow(query: NodeQuery): NodeEntry[] {
-    return selectNodes(this.#records, query)
   }
 
   createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]> {
@@ -234,22 +205,6 @@ class RecordStore implements Store, StoreView {
     return Promise.resolve(this.#rows.history(node))
   }
 
-  effects(node?: string): Promise<StoredEffect[]> {
-    const queues = node === undefined ? [...this.#records.effects.values()] : [this.#records.effects.get(node) ?? []]
-    return Promise.resolve(
-      queues
-        .flat()
-        .sort((a, b) => a.id - b.id)
-        .map(copyRecord),
-    )
-  }
-
-  deadlines(): Promise<{ node: string; kind: string; at: number }[]> {
-    return Promise.resolve(
-      [...this.#records.deadlines].flatMap(([node, limits]) => [...limits].map(([kind, at]) => ({ node, kind, at }))),
-    )
-  }
-
   abandon(): void {
     if (this.#closed) return
     this.#closed = true
@@ -284,7 +239,7 @@ class RecordStore implements Store, StoreView {
     const answers: (() => void)[] = []
     try {
       this.#rows.begin()
-      const writer = new Writer(this.#rows, this.#records)
+      const writer = new Writer(this.#rows, this.#records, recordIds(this.#records))
       for (const { apply, resolve, reject } of batch) {
         try {
           const value = apply(writer)

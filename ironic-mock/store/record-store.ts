@@ -1,4 +1,5 @@
 import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../base/wire/index.js'
+import { forget } from './forget.js'
 import { leanNode, leanPort } from './lean-records.js'
 import { emptyTables, RESOURCE_KINDS, type ResourceTable } from './store-resources.js'
 import type { Revision, StoredEffect } from './store.js'
@@ -54,6 +55,12 @@ export class NodeEntry {
   }
 }
 
+/** The queued effects of a node, and its time limits in milliseconds of the clock by kind. */
+export interface NodeWork {
+  readonly effects: readonly StoredEffect[]
+  readonly deadlines: ReadonlyMap<string, number>
+}
+
 /**
  * The database in memory: every read is answered from here. It changes only inside a flush, together with the rows, so
  * readers always see it equal to the database.
@@ -72,6 +79,8 @@ export class Records {
   lastPort: number
   lastEffect: number
   readonly #tables = emptyTables()
+  /** True after a node came later than one with a larger id, as from another process. */
+  #nodesAreOutOfOrder = false
 
   /** @param from shares the values of its records, which nothing changes */
   constructor(from?: Records) {
@@ -105,10 +114,22 @@ export class Records {
     const { id, uuid, name, instance_uuid } = entry.columns
     const before = this.nodes.get(uuid)
     if (before) this.#forgetKeys(before)
+    if (!before && id < this.lastNode) this.#nodesAreOutOfOrder = true
     this.nodes.set(uuid, entry)
     if (name !== null) this.nodesByName.set(name, uuid)
     if (instance_uuid !== null) this.nodesByInstance.set(instance_uuid, uuid)
     this.lastNode = Math.max(this.lastNode, id)
+  }
+
+  /** All nodes in the order of their ids. */
+  orderedNodes(): NodeEntry[] {
+    const entries = [...this.nodes.values()]
+    if (!this.#nodesAreOutOfOrder) return entries
+    entries.sort((a, b) => a.columns.id - b.columns.id)
+    this.nodes.clear()
+    for (const entry of entries) this.nodes.set(entry.columns.uuid, entry)
+    this.#nodesAreOutOfOrder = false
+    return entries
   }
 
   dropNode(uuid: string): void {
@@ -123,9 +144,10 @@ export class Records {
     for (const { kind, uuid: own } of this.resourcesOf(uuid)) this.resources(kind).drop(own)
   }
 
-  #forgetKeys({ columns: { name, instance_uuid } }: NodeEntry): void {
-    if (name !== null) this.nodesByName.delete(name)
-    if (instance_uuid !== null) this.nodesByInstance.delete(instance_uuid)
+  /** A value that another node has got before this one lost it, as in any order of other processes' changes, stays. */
+  #forgetKeys({ columns: { uuid, name, instance_uuid } }: NodeEntry): void {
+    if (name !== null) forget(this.nodesByName, name, uuid)
+    if (instance_uuid !== null) forget(this.nodesByInstance, instance_uuid, uuid)
   }
 
   putPort(port: PortRecord): void {
@@ -141,8 +163,8 @@ export class Records {
     const port = this.ports.get(uuid)
     if (!port) return
     this.ports.delete(uuid)
-    this.portsByAddress.delete(port.address)
-    if (port.name !== null) this.portsByName.delete(port.name)
+    forget(this.portsByAddress, port.address, uuid)
+    if (port.name !== null) forget(this.portsByName, port.name, uuid)
     const left = (this.portsByNode.get(port.node_uuid) ?? []).filter((other) => other !== uuid)
     this.portsByNode.set(port.node_uuid, left)
   }
@@ -183,6 +205,19 @@ export class Records {
     const left = (this.effects.get(node) ?? []).filter((effect) => effect.id !== id)
     if (left.length > 0) this.effects.set(node, left)
     else this.effects.delete(node)
+  }
+
+  /** Puts the work of a node in the place of the one that it had. */
+  putWork(node: string, { effects, deadlines }: NodeWork): void {
+    if (effects.length > 0) this.effects.set(node, [...effects])
+    else this.effects.delete(node)
+    if (deadlines.size > 0) this.deadlines.set(node, new Map(deadlines))
+    else this.deadlines.delete(node)
+  }
+
+  /** The work of a node; it does not change with the node's. */
+  workOf(node: string): NodeWork {
+    return { effects: [...(this.effects.get(node) ?? [])], deadlines: new Map(this.deadlines.get(node)) }
   }
 
   setDeadline(node: string, kind: string, at: number | null): void {

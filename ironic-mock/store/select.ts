@@ -20,7 +20,7 @@ export function selectNodes(records: Records, query: NodeQuery): NodeEntry[] {
   }
   const candidates = query.uuids
     ? query.uuids.flatMap((uuid) => records.nodes.get(uuid) ?? []).sort((a, b) => a.columns.id - b.columns.id)
-    : [...records.nodes.values()]
+    : records.orderedNodes()
   return selectPage(
     candidates,
     matches,
@@ -53,7 +53,7 @@ export function selectResources<Kind extends ResourceKind>(
   table: ResourceTable<Kind>,
   query: ResourceQuery<Kind>,
 ): ResourceRecords[Kind][] {
-  const candidates = query.node_uuid === undefined ? [...table.byUuid.values()] : table.of(query.node_uuid)
+  const candidates = query.node_uuid === undefined ? table.ordered() : table.of(query.node_uuid)
   return selectPage(
     candidates,
     (record) => !query.where || query.where(record),

@@ -3,7 +3,7 @@ import { rowSum, type SealedDatabase } from '../../base/runtime/index.js'
 import type { NodeListKind, PortRecord, ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 import { IRONIC_DATABASE } from './database-form.js'
 import { NodeEntry, Records, parseObject, type NodeColumns } from './record-store.js'
-import type { StoredInventory, StoreRows } from './store-rows.js'
+import type { RowKey, StoredInventory, StoreRows } from './store-rows.js'
 import type { HistoryEntry, StoredEffect } from './store.js'
 import { joinJsonList, type NodeTexts } from './store-state.js'
 
@@ -150,7 +150,7 @@ export class SqliteRows implements StoreRows {
     this.#sql.updatePort.run(address, node, rowSum('ports', [id, uuid, address, node, record]), record, id)
   }
 
-  deletePort(id: number): void {
+  deletePort({ id }: RowKey): void {
     this.#sql.deletePort.run(id)
   }
 
@@ -167,7 +167,7 @@ export class SqliteRows implements StoreRows {
     this.#sql.updateResource.run(rowSum('resources', [kind, id, uuid, text]), text, kind, id)
   }
 
-  deleteResource(kind: ResourceKind, id: number): void {
+  deleteResource(kind: ResourceKind, { id }: RowKey): void {
     this.#sql.deleteResource.run(kind, id)
   }
 

@@ -1,4 +1,5 @@
 import type { ResourceKind, ResourceRecords } from '../../base/wire/index.js'
+import { forget } from './forget.js'
 
 type Keys = readonly (readonly [field: string, value: string | null])[]
 
@@ -36,6 +37,8 @@ export class ResourceTable<Kind extends ResourceKind> {
   /** Ids are never reused, even after their records are gone. */
   lastId = 0
   readonly #byId = new Map<number, string>()
+  /** True after a record came later than one with a larger id, as from another process. */
+  #isOutOfOrder = false
   readonly #byKey = new Map<string, string>()
   readonly #byNode = new Map<string, Set<string>>()
 
@@ -64,9 +67,16 @@ export class ResourceTable<Kind extends ResourceKind> {
     return [...uuids].map((uuid) => this.byUuid.get(uuid)!).sort((a, b) => a.id - b.id)
   }
 
+  /** All records in the order of their ids. */
+  ordered(): ResourceRecords[Kind][] {
+    const records = [...this.byUuid.values()]
+    return this.#isOutOfOrder ? records.sort((a, b) => a.id - b.id) : records
+  }
+
   put(record: ResourceRecords[Kind]): void {
     const before = this.byUuid.get(record.uuid)
     if (before) this.#forgetKeys(before)
+    else if (record.id < this.lastId) this.#isOutOfOrder = true
     this.byUuid.set(record.uuid, record)
     this.#byId.set(record.id, record.uuid)
     this.lastId = Math.max(this.lastId, record.id)
@@ -84,7 +94,7 @@ export class ResourceTable<Kind extends ResourceKind> {
   }
 
   #forgetKeys(record: ResourceRecords[Kind]): void {
-    for (const { field, value } of uniqueKeys(this.kind, record)) this.#byKey.delete(`${field} ${value}`)
+    for (const { field, value } of uniqueKeys(this.kind, record)) forget(this.#byKey, `${field} ${value}`, record.uuid)
     const node = ownerNodeOf(record)
     if (node === null) return
     const siblings = this.#byNode.get(node)

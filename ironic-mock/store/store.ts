@@ -131,6 +131,13 @@ export class StaleRevision extends Error {
   override name = 'StaleRevision'
 }
 
+/** Thrown when the database of several processes cannot be reached, or takes no change. */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable'
+  /** Seconds after which another try makes sense. */
+  readonly retryAfter = 5
+}
+
 /** Thrown when a record names a node, portgroup or chassis that is gone. */
 export class DanglingReference extends Error {
   override name = 'DanglingReference'

@@ -1,7 +1,8 @@
 import type { ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 import type { Records } from './record-store.js'
 import { ownerNodeOf, uniqueKeys } from './store-resources.js'
-import type { StoreRows } from './store-rows.js'
+import type { RowWrites } from './store-rows.js'
+import type { NewIds } from './write.js'
 import {
   DanglingReference,
   Duplicate,
@@ -15,8 +16,9 @@ import {
 /** Changes records other than nodes and ports in the running transaction. */
 export class ResourceWriter {
   constructor(
-    readonly rows: StoreRows,
+    readonly rows: RowWrites,
     readonly records: Records,
+    readonly ids: Pick<NewIds, 'resource'>,
   ) {}
 
   create<Kind extends ResourceKind>(kind: Kind, fields: NewResource<Kind>): ResourceRecords[Kind] {
@@ -40,7 +42,7 @@ export class ResourceWriter {
   remove(kind: ResourceKind, uuid: string): boolean {
     const record = this.records.resources(kind).byUuid.get(uuid)
     if (!record) return false
-    this.rows.deleteResource(kind, record.id)
+    this.rows.deleteResource(kind, record)
     this.records.resources(kind).drop(uuid)
     return true
   }
@@ -103,7 +105,7 @@ export class ResourceWriter {
   }
 
   #insert<Kind extends ResourceKind>(kind: Kind, fields: NewResource<Kind>): ResourceRecords[Kind] {
-    const record = { ...fields, id: this.records.resources(kind).lastId + 1 } as ResourceRecords[Kind]
+    const record = { ...fields, id: this.ids.resource(kind) } as ResourceRecords[Kind]
     this.rows.insertResource(kind, record)
     this.records.putResource(kind, record)
     return record

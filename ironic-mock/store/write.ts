@@ -1,7 +1,7 @@
-import type { NodeListKind, NodeRecord, PortRecord } from '../../base/wire/index.js'
+import type { NodeListKind, NodeRecord, PortRecord, ResourceKind } from '../../base/wire/index.js'
 import { NodeEntry, type Records } from './record-store.js'
 import { ResourceWriter } from './write-resources.js'
-import type { StoreRows } from './store-rows.js'
+import type { RowWrites } from './store-rows.js'
 import {
   DanglingReference,
   Duplicate,
@@ -11,6 +11,23 @@ import {
   type Revision,
 } from './store.js'
 
+/** Where the ids of new records come from. */
+export interface NewIds {
+  node(): number
+  port(): number
+  resource(kind: ResourceKind): number
+  /** @param place of the effect among those of the commit that leads to this revision */
+  effect(revision: Revision, place: number): number
+}
+
+/** The ids of a database that no other process writes: each follows the largest that there was. */
+export const recordIds = (records: Records): NewIds => ({
+  node: () => records.lastNode + 1,
+  port: () => records.lastPort + 1,
+  resource: (kind) => records.resources(kind).lastId + 1,
+  effect: () => records.lastEffect + 1,
+})
+
 /**
  * Changes rows and memory inside the running transaction. Each method checks everything first, so a refused change
  * leaves the transaction intact for the other changes in it.
@@ -19,10 +36,11 @@ export class Writer {
   readonly resources: ResourceWriter
 
   constructor(
-    readonly rows: StoreRows,
+    readonly rows: RowWrites,
     readonly records: Records,
+    readonly ids: NewIds,
   ) {
-    this.resources = new ResourceWriter(rows, records)
+    this.resources = new ResourceWriter(rows, records, ids)
   }
 
   createNode(fields: Omit<NodeRecord, 'id'>): NodeWithRevision {
@@ -33,7 +51,7 @@ export class Writer {
     if (fields.instance_uuid !== null && nodesByInstance.has(fields.instance_uuid))
       throw new Duplicate('instance_uuid', fields.instance_uuid)
     this.#checkChassis(fields)
-    const entry = NodeEntry.of({ ...fields, id: this.records.lastNode + 1 }, 1)
+    const entry = NodeEntry.of({ ...fields, id: this.ids.node() }, 1)
     this.rows.insertNode(entry)
     this.records.putNode(entry)
     return { node: entry.copy(), revision: 1 }
@@ -42,8 +60,8 @@ export class Writer {
   removeNode(uuid: string, expect: Revision): void {
     const entry = this.#expected(uuid, expect)
     this.rows.deleteNode(entry)
-    for (const port of this.records.portsOf(uuid)) this.rows.deletePort(port.id)
-    for (const { kind, id } of this.records.resourcesOf(uuid)) this.rows.deleteResource(kind, id)
+    for (const port of this.records.portsOf(uuid)) this.rows.deletePort(port)
+    for (const { kind, ...key } of this.records.resourcesOf(uuid)) this.rows.deleteResource(kind, key)
     this.#deleteEffects(uuid)
     this.records.dropNode(uuid)
   }
@@ -64,7 +82,7 @@ export class Writer {
     this.rows.updateNode(entry, next)
     this.records.putNode(next)
 
-    this.#changeEffects(change)
+    this.#changeEffects(change, revision)
     for (const { kind, at } of change.deadlines ?? []) {
       const known = this.records.deadlines.get(uuid)?.get(kind)
       if (at === null && known === undefined) continue
@@ -94,12 +112,12 @@ export class Writer {
     this.records.effects.delete(node)
   }
 
-  #changeEffects({ node, dropEffects, done, effects = [] }: Commit): void {
+  #changeEffects({ node, dropEffects, done, effects = [] }: Commit, revision: Revision): void {
     let replaced = dropEffects ? undefined : done
     if (dropEffects) this.#deleteEffects(node)
     else if (done !== undefined) this.records.removeEffect(node, done)
-    for (const { kind, payload } of effects) {
-      const effect = { id: this.records.lastEffect + 1, node, kind, payload }
+    for (const [place, { kind, payload }] of effects.entries()) {
+      const effect = { id: this.ids.effect(revision, place), node, kind, payload }
       // The usual case: the next effect takes over the row of the finished one.
       if (replaced === undefined) this.rows.insertEffect(effect)
       else this.rows.replaceEffect(replaced, effect)
@@ -126,7 +144,7 @@ export class Writer {
   removePort(uuid: string): boolean {
     const port = this.records.ports.get(uuid)
     if (!port) return false
-    this.rows.deletePort(port.id)
+    this.rows.deletePort(port)
     this.records.dropPort(uuid)
     return true
   }
@@ -179,7 +197,7 @@ export class Writer {
   }
 
   #insertPort(fields: Omit<PortRecord, 'id'>): PortRecord {
-    const port: PortRecord = { ...fields, id: this.records.lastPort + 1 }
+    const port: PortRecord = { ...fields, id: this.ids.port() }
     this.rows.insertPort(port)
     this.records.putPort(port)
     return port

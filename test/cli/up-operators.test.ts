@@ -45,10 +45,18 @@ test.each(['all', 'bmo,cbo,cvo,icc,mao,mco'])(
 )
 
 test.each<[string[], RegExp]>([
+  [['--actors', 'all,none', '--kube-api', '0'], /--actors all,none: all goes with no other word/],
+  [['--actors', 'cvo,none', '--kube-api', '0'], /--actors cvo,none: none goes with no other word/],
   [
-    ['--actors', 'bmo,mco', '--kube-api', '0'],
-    /--actors bmo,mco lacks cbo: the operators of a cluster need each other/,
+    ['--actors', 'cvo,mc', '--kube-api', '0'],
+    /--actors names no operator mc; did you mean mcd\?\n.*they are bmo, cbo, cvo, icc, mao, mcd, mco, or none, or all/,
   ],
+  [
+    ['--actors', 'bmo,machine-config-operater', '--kube-api', '0'],
+    /names no operator machine-config-operater; did you mean mco\?/,
+  ],
+  [['--actors', 'cvo,,mco', '--kube-api', '0'], /--actors lacks a name between its commas/],
+  [['--actors', 'cvo,mco'], /--actors cvo,mco needs an API to act on/],
   [['--actors', 'all'], /--actors all needs an API to act on/],
   [['--actors', 'all', '--kube-api', '0', '--nodes', '3'], /--nodes is of a lab with nodes of its own/],
   [['--actors', 'all', '--kube-api', '0', '--clock', 'manual'], /--clock manual: the time of a cluster passes/],

@@ -6,14 +6,14 @@ import { makeNodeRecord, newPort } from '../../ironic-mock/conductor/records/new
 import { chooseInterfaces, hardwareType } from '../../ironic-mock/drivers/hardware-types.js'
 import { openStore } from '../../ironic-mock/store/open-store.js'
 import type { NewResource } from '../../ironic-mock/store/store.js'
-import { VirtualClock } from '../../base/runtime/index.js'
+import { VirtualClock, type Clock } from '../../base/runtime/index.js'
 import type { NodeRecord, PortRecord } from '../../base/wire/index.js'
 
 /** When every record below was made. */
 export const AT = '2026-01-01T00:00:00.000000'
 
 /** A store in memory, or in a file. */
-export const open = (path?: string, clock = new VirtualClock()): ReturnType<typeof openStore> =>
+export const open = (path?: string, clock: Clock = new VirtualClock()): ReturnType<typeof openStore> =>
   openStore({ path, clock })
 
 export function node(uuid: string, more: Partial<NodeRecord> = {}): Omit<NodeRecord, 'id'> {

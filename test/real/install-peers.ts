@@ -14,6 +14,8 @@ import { ipmitoolFolder } from './ipmitool.js'
 import { ironicPeer } from './ironic.js'
 import { userModeLinux } from './own-kernel.js'
 import { debianProgram } from './peers.js'
+import { bouncerProgram } from './pgbouncer.js'
+import { postgresPrograms } from './postgres.js'
 import { sshPackages } from './ssh-machine.js'
 import { newUtilLinux } from './targets/filter-loaders.js'
 
@@ -68,6 +70,8 @@ export async function installPeers(): Promise<void> {
     },
     sshd: sshPackages,
     'User Mode Linux': userModeLinux,
+    PostgreSQL: postgresPrograms,
+    PgBouncer: bouncerProgram,
     'docker-registry': registryProgram,
     ipmitool: ipmitoolFolder,
     'a setpriv that loads filters': newUtilLinux,

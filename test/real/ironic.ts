@@ -2,12 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { defined } from '../../base/runtime/index.js'
+import { freePort } from './free-port.js'
 import { pythonPeer, tool } from './peers.js'
 import { REAL_PEER_TIMEOUT } from './limits.js'
 
@@ -144,16 +144,6 @@ async function emptyDatabase(venv: string): Promise<string> {
     await rm(folder, { recursive: true, force: true })
   }
   return template
-}
-
-/** Returns a port without a listener. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function tail(file: string): Promise<string> {

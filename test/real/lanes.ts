@@ -13,6 +13,8 @@ export const LANES = [
   'fleets',
   // The real coreos-installer. It looks at all disks of this host, so its files are never side by side.
   'installer',
+  // PostgreSQL, with servers of its own in each file: the processes that share it.
+  'database',
   // The built command as a process: ended at any moment, at odd speeds, under a storm of calls; beside a registry.
   'commands',
 ] as const

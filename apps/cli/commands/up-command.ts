@@ -37,6 +37,7 @@ import { serveBmcs } from './up-bmcs.js'
 import { hostOfNode } from './host-of-node.js'
 import type { UpCluster } from './up-cluster.js'
 import type { UpIronicObject } from './up-ironic-object.js'
+import { readActors } from './up-actors.js'
 import { readyLines } from './up-ready.js'
 import { LIVE_IMAGE_OPTIONS, type UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
@@ -52,7 +53,7 @@ export async function up(
   configFiles: readonly ConfigFile[],
 ): Promise<number> {
   const { stdout } = environment
-  if (wantsAllOperators(commandOptions)) {
+  if (readActors(commandOptions.actors).of === 'cluster') {
     const { upOperators } = await import('./up-operators.js')
     return upOperators(commandOptions, environment, () => untilStopped(commandOptions, environment))
   }
@@ -144,9 +145,6 @@ export async function up(
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0
 }
-
-/** True for `--actors` with more than BareMetal Operator: a cluster of its own. */
-const wantsAllOperators = ({ actors = 'bmo' }: UpOptions): boolean => actors !== 'none' && actors !== 'bmo'
 
 /** The object of `--ironic-cr`, which few commands name: its kinds and schemas take their time to load. */
 async function ironicObjectOf({ 'ironic-cr': file }: UpOptions): Promise<UpIronicObject | undefined> {

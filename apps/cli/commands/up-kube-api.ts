@@ -7,6 +7,7 @@ import { readTextFile } from '../options/input-files.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
 import { readEra, type ActorName } from '../options/value-words.js'
+import { readActors } from './up-actors.js'
 import { usageError } from '../usage-error.js'
 
 type KubeApiOptions = Pick<
@@ -93,7 +94,8 @@ export function actorsOf({ actors, hostclaims, 'kube-api': port, hosts }: KubeAp
       '--actors says who works on the hosts of --kube-api or --hosts',
       'serve an API with --kube-api PORT, or leave out --actors',
     )
-  return actors === 'none' ? [] : ['bmo']
+  const choice = readActors(actors)
+  return choice.of === 'nodes' ? choice.actors : []
 }
 
 /**

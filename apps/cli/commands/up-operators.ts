@@ -4,9 +4,10 @@ import { collectAtRest, defined, letGarbageGrow, systemClock } from '../../../ba
 import type { Environment } from '../environment.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import type { CommandOptionValues } from '../options/resolve-options.js'
-import { CLUSTER_ACTORS, readEra } from '../options/value-words.js'
+import { CLUSTER_OPERATORS, readEra } from '../options/value-words.js'
 import { usageError } from '../usage-error.js'
 import { storyLog } from '../output/command-log.js'
+import { readActors } from './up-actors.js'
 import { kubeTokenOf } from './up-kube-api.js'
 
 type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
@@ -38,11 +39,13 @@ export async function upOperators(
   const { stdout, stopped } = environment
   const { json = false, verbose = false, 'kube-api': port = 0, 'allowed-host': allowedHosts } = options
   const speed = checkOperatorOptions(options)
+  const { actors } = readActors(options.actors)
   const token = await kubeTokenOf(options)
   const show = (line: StoryLine): void => stdout.either(json, line, storyLines(line, stdout.columns))
   let isReady = false
   await using cluster = await openLiveCluster({
     ...defined({ as: readEra(options['operators-as']) }),
+    operators: actors,
     logger: storyLog(environment, json),
     signal: stopped,
     onLine: (line) => {
@@ -60,9 +63,8 @@ export async function upOperators(
   using _garbage = collectAtRest()
   isReady = true
   const { version, available } = cluster
-  const actors = [...CLUSTER_ACTORS]
   stdout.either(json, { event: 'ready', kube_api_url: api.url, actors, version, available }, [
-    `A cluster of ${version} with all of its operators, for kubectl:`,
+    ...actingLines(version, actors),
     `  kubectl --server ${api.url} get clusterversion,co,mcp,nodes,bmh -A`,
     `  kubectl --server ${api.url} patch clusterversion version \\`,
     `    --type merge -p '{"spec":{"desiredUpdate":{"version":"${available.at(-1)}"}}}'`,
@@ -76,15 +78,19 @@ export async function upOperators(
   return 0
 }
 
+/** Says who acts, and who is left to the user. */
+function actingLines(version: string, actors: readonly string[]): string[] {
+  const others = CLUSTER_OPERATORS.filter((name) => !actors.includes(name))
+  if (others.length === 0) return [`A cluster of ${version} with all of its operators, for kubectl:`]
+  return [
+    `A cluster of ${version}, which all of its operators have installed. ${actors.join(', ')} ${actors.length === 1 ? 'acts' : 'act'} on it;`,
+    `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} yours: run ${others.length === 1 ? 'it' : 'them'} at this API. For kubectl:`,
+  ]
+}
+
 /** @returns lab time for each second */
 function checkOperatorOptions(options: UpOptions): number {
   const { actors = '', clock, speed } = options
-  const missing = actors === 'all' ? undefined : CLUSTER_ACTORS.find((name) => !actors.split(',').includes(name))
-  if (missing !== undefined)
-    throw usageError(
-      `--actors ${actors} lacks ${missing}: the operators of a cluster need each other`,
-      'run all of them with --actors all, BareMetal Operator alone with --actors bmo, or none',
-    )
   if (options['kube-api'] === undefined)
     throw usageError(`--actors ${actors} needs an API to act on`, 'serve one with --kube-api PORT')
   const other = Object.entries(options).find(([name, value]) => value !== undefined && !TAKEN.includes(name))

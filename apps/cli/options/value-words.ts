@@ -1,4 +1,5 @@
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
+import type { OperatorName } from '../../cluster/index.js'
 import type { BootImagePlatform, OsVersion } from '../../../coreos/index.js'
 import type { JournalKind } from '../../../control/index.js'
 import type { TargetCapability } from '../../../targets/index.js'
@@ -54,12 +55,19 @@ export const BEGIN_WORDS = all<BeginGoal>({ manage: true, inspect: true, provide
 /** Operators of ironstage that `up` runs. */
 export type ActorName = 'bmo'
 
-/** Operators of a cluster, which `up` runs together. */
-export const CLUSTER_ACTORS = ['bmo', 'cbo', 'cvo', 'icc', 'mao', 'mco'] as const
+/** Operators of a cluster by their abbreviations. */
+export const CLUSTER_OPERATORS = all<OperatorName>({
+  bmo: true,
+  cbo: true,
+  cvo: true,
+  icc: true,
+  mao: true,
+  mcd: true,
+  mco: true,
+})
 
-/** Values of `--actors`, of which several operators may be named with commas. */
+/** Values of `--actors`, in place of which operators of a cluster may be named with commas. */
 export const ACTOR_WORDS = ['bmo', 'none', 'all'] as const
-export const ACTORS_PATTERN = `^(none|all|(${CLUSTER_ACTORS.join('|')})(,(${CLUSTER_ACTORS.join('|')}))*)$`
 
 /** Values of `--machines`. */
 export const MACHINE_PLACES = ['here', 'elsewhere'] as const

@@ -18,6 +18,8 @@ export interface NodeProgramsParts extends ActorParts {
   machines: Machines
   /** Tells of boots and of power. */
   probe: Probe
+  /** Runs the machine config daemon of a node until a signal ends it; default: as it is. */
+  runDaemon?: (run: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<void>
 }
 
 interface ProgramRun {
@@ -83,13 +85,15 @@ class NodePrograms {
   }
 
   #start(machine: Machine, boot: string): void {
-    const { logger } = this.#parts
+    const parts = this.#parts
+    const { logger } = parts
     const ending = new AbortController()
     const name = nodeNameOf(machine)
     this.#silences.get(name)?.abort()
     const done = (async () => {
       const node = await registerNode(machine, this.#parts)
-      if (!ending.signal.aborted) await runMachineConfigDaemon({ ...this.#parts, machine, node }, ending.signal)
+      const runDaemon = (until: AbortSignal) => runMachineConfigDaemon({ ...parts, machine, node }, until)
+      if (!ending.signal.aborted) await (parts.runDaemon?.(runDaemon, ending.signal) ?? runDaemon(ending.signal))
     })().catch((error: unknown) => {
       if (!ending.signal.aborted)
         logger('error', `the programs of ${name} have failed: ${errorChain(error).join(': ')}`, { error })

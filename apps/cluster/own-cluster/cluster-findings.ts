@@ -1,6 +1,7 @@
 import { countText } from '../../../base/runtime/index.js'
 import { isOlder, isSameMinor } from '../actors/cluster-version-operator/release-version.js'
 import { skewEnforcement, skewProblem } from '../actors/machine-config-operator/boot-images/boot-image-skew.js'
+import { missingDefault, missingStream } from '../actors/machine-config-operator/streams/os-streams.js'
 import type { ClusterMember, ClusterPool, OwnCluster } from './own-cluster.js'
 import type {
   OwnClusterOperator,
@@ -11,6 +12,7 @@ import type {
   OwnMachineSet,
   SkewEnforcement,
 } from './own-objects.js'
+import { defaultStreamOf, wantedStreamOf } from './own-streams.js'
 import { skippedMinors } from './release-names.js'
 
 /** Something about a cluster that its upgrade meets. */
@@ -30,6 +32,8 @@ interface FindingsInput {
   cluster: OwnCluster
   /** Version that the cluster is to go to. */
   to: string
+  /** Streams of that release; undefined for one from before the streams. */
+  streams?: readonly string[]
 }
 
 const conditionIn = (conditions: readonly OwnCondition[] | null | undefined, type: string): OwnCondition | undefined =>
@@ -48,6 +52,7 @@ export function clusterFindings(input: FindingsInput): ClusterFinding[] {
     ...versionFindings(input, [...operators, ...skew]),
     ...operators,
     ...skew,
+    ...streamFindings(input),
     ...cluster.pools.flatMap((pool) => poolFindings(pool, input)),
     ...cluster.members.flatMap((member) => nodeFindings(member, cluster)),
     ...objects.BareMetalHost.flatMap((host) => hostFindings(host, cluster)),
@@ -195,6 +200,36 @@ function poolFindings(pool: ClusterPool, { cluster, to }: FindingsInput): Cluste
       subject,
       says: `has not finished its last update: it runs ${present} and is to run ${wanted}; it is rehearsed as if it had`,
     })
+  return found
+}
+
+/** Streams that are asked for, and that the release no longer has: machine-config then waits, and the upgrade with it. */
+function streamFindings({ cluster, to, streams: brought }: FindingsInput): ClusterFinding[] {
+  const { objects } = cluster.folder
+  if (brought === undefined || cluster.streams.length === 0) return []
+  const found: ClusterFinding[] = []
+  const shared = brought.filter((name) => cluster.streams.some((own) => own.name === name))
+  const choice =
+    shared.length === 0
+      ? `${cluster.version} has none of its streams to choose before`
+      : `Choose ${shared.join(' or ')} before`
+  const chosen = defaultStreamOf(objects)
+  if (chosen !== undefined && !brought.includes(chosen))
+    found.push({
+      effect: 'blocks',
+      subject: 'OSImageStream cluster',
+      says: `has the default ${chosen}, which ${to} does not bring: no pool is rendered, and the upgrade waits: ${missingDefault(chosen, brought)}. ${choice} (spec.defaultStream)`,
+    })
+  for (const { name, object } of cluster.pools) {
+    const wanted = wantedStreamOf(object, objects)
+    if (wanted === undefined || wanted === chosen || brought.includes(wanted)) continue
+    const isOwn = object.spec.osImageStream !== undefined
+    found.push({
+      effect: 'blocks',
+      subject: `MachineConfigPool ${name}`,
+      says: `${isOwn ? 'asks' : 'asks with pool worker'} for stream ${wanted}, which ${to} does not bring: it is not rendered (RenderDegraded), machine-config is degraded, and the upgrade waits: ${missingStream(name, wanted)}. ${choice} (spec.osImageStream)`,
+    })
+  }
   return found
 }
 

@@ -2,6 +2,7 @@ import { conditionOf, createIfAbsent, kubeTime, withConditions } from '../../../
 import { seconds } from '../../../base/runtime/index.js'
 import type { RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
 import type { OwnCluster } from './own-cluster.js'
+import { installedStream } from './own-streams.js'
 import { refuseLogins } from './own-hosts.js'
 import type { OwnClusterOperator } from './own-objects.js'
 
@@ -15,12 +16,22 @@ export async function gatheredState(own: OwnCluster, rehearsed: RehearsedCluster
   for (const operator of own.folder.objects.ClusterOperator) await writeOperator(operator, rehearsed)
   for (const { name, isPaused } of own.pools)
     if (isPaused) await kube.patch('MachineConfigPool', { name }, { spec: { paused: true } })
+  await writeStreams(own, rehearsed)
   for (const { node } of own.members)
     if (node.spec?.unschedulable === true)
       await kube.patch('Node', { name: node.metadata.name }, { spec: { unschedulable: true } })
   await refuseLogins(own, rehearsed)
   // Operators look at it before an upgrade is asked for.
   await rehearsed.until(rehearsed.clock.sleep(seconds(30)))
+}
+
+/** Has pools that could not follow ask for their streams again. */
+async function writeStreams(own: OwnCluster, { kube }: RehearsedCluster): Promise<void> {
+  for (const pool of own.pools) {
+    const { osImageStream } = pool.object.spec
+    if (!osImageStream || installedStream(pool, own)?.name === osImageStream.name || own.streams.length === 0) continue
+    await kube.patch('MachineConfigPool', { name: pool.name }, { spec: { osImageStream } })
+  }
 }
 
 /** Puts the releases that the cluster had before the present one behind it. */

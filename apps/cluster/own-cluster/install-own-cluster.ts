@@ -1,14 +1,17 @@
 import { apiVersionOf, createIfAbsent, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
-import { defined } from '../../../base/runtime/index.js'
+import { defined, hours } from '../../../base/runtime/index.js'
 import { OWN_SETTINGS, REQUIRED_FOR_UPGRADE, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
+import { OS_IMAGE_STREAM } from '../admission/stream-policies.js'
 import { PROVISIONING, providerSpec, ROLE_LABEL, writePlatform } from '../rehearsal/installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
+import { waitForObject } from '../rehearsal/object-waits.js'
 import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
 import type { ClusterMember, OwnCluster } from './own-cluster.js'
 import { createOwnHost, createSpare } from './own-hosts.js'
 import type { OwnMachineConfig, OwnMachineSet } from './own-objects.js'
 import { NOW } from './own-scenario.js'
 import { labelNodes } from './label-nodes.js'
+import { defaultStreamOf, installedStream } from './own-streams.js'
 import { waitForHosts } from './own-waits.js'
 
 /**
@@ -26,7 +29,8 @@ export async function installOwnCluster(own: OwnCluster, rehearsed: RehearsedClu
     metadata: { name: PROVISIONING },
     spec: { provisioningNetwork: 'Disabled', ...own.folder.objects.Provisioning[0]?.spec },
   })
-  const started = await waitUntilSettled(rehearsed, 'upgrade')
+  await chooseDefaultStream(own, rehearsed)
+  const started = (await waitUntilSettled(rehearsed, 'upgrade')) ?? (await waitForStreams(own, rehearsed))
   if (started !== null) return started
   await writeSettings(own, rehearsed)
   await createPools(own, rehearsed)
@@ -55,14 +59,35 @@ async function writeSettings({ folder }: OwnCluster, { kube }: RehearsedCluster)
   await kube.patch('MachineConfiguration', OWN_SETTINGS, { spec })
 }
 
+/** Creates the OSImageStream with the cluster's default, as the installer does: the operator finds the streams. */
+async function chooseDefaultStream({ folder, streams }: OwnCluster, { kube }: RehearsedCluster): Promise<void> {
+  const defaultStream = defaultStreamOf(folder.objects)
+  if (streams.length === 0 || defaultStream === undefined) return
+  await kube.create<'OSImageStream'>({
+    apiVersion: apiVersionOf('OSImageStream'),
+    kind: 'OSImageStream',
+    metadata: OS_IMAGE_STREAM,
+    spec: { defaultStream },
+  })
+}
+
+/** Pools may only ask for streams that the operator has found. */
+async function waitForStreams({ streams }: OwnCluster, rehearsed: RehearsedCluster): Promise<string | null> {
+  if (streams.length === 0) return null
+  const found = { for: 'jsonpath={.status.defaultStream}', kind: 'OSImageStream', ...OS_IMAGE_STREAM }
+  return waitForObject(found, rehearsed, hours(1))
+}
+
 /** Creates the cluster's pools, or gives those that the operator has created their settings. None is paused yet. */
-async function createPools({ pools }: OwnCluster, { kube }: RehearsedCluster): Promise<void> {
-  for (const { name, object } of pools) {
+async function createPools(own: OwnCluster, { kube }: RehearsedCluster): Promise<void> {
+  for (const pool of own.pools) {
+    const { name, object } = pool
     const { machineConfigSelector, nodeSelector, maxUnavailable } = object.spec
     const spec = defined({
       machineConfigSelector: machineConfigSelector ?? undefined,
       nodeSelector: nodeSelector ?? undefined,
       maxUnavailable,
+      osImageStream: installedStream(pool, own),
     })
     const labels = { ...object.metadata.labels, ...(name === 'master' ? { [REQUIRED_FOR_UPGRADE]: '' } : {}) }
     const isThere = (await kube.find('MachineConfigPool', { name })) !== undefined

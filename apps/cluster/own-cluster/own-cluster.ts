@@ -15,6 +15,7 @@ import type {
   OwnPool,
 } from './own-objects.js'
 import type { ClusterFolder } from './read-cluster-folder.js'
+import { streamsOf, type ClusterStream } from './own-streams.js'
 import { coreosOfSystem } from './release-names.js'
 
 /** A cluster as its objects describe it. */
@@ -37,6 +38,8 @@ export interface OwnCluster {
   /** Version of CoreOS that most nodes run, and that of the disk images that new machines are installed from. */
   coreos: string
   base: string
+  /** Streams of its release; that of {@link coreos} first. None for a release from before the streams. */
+  streams: readonly ClusterStream[]
   pools: readonly ClusterPool[]
   members: readonly ClusterMember[]
   /** Hosts that are no nodes. */
@@ -92,7 +95,10 @@ export function ownClusterOf(folder: ClusterFolder): OwnCluster {
   const members = membersOf(objects)
   checkHosts(members)
   const used = new Set(members.map(({ host }) => host?.metadata.name))
-  const coreos = coreosOfNodes(objects)
+  const streams = streamsOf(objects)
+  const [main] = streams
+  const coreos = main?.coreos ?? coreosOfNodes(objects)
+  const base = main?.base ?? baseOf(objects)
   return {
     folder,
     name: infrastructure?.infrastructureName ?? 'cluster',
@@ -103,8 +109,9 @@ export function ownClusterOf(folder: ClusterFolder): OwnCluster {
     ...defined({ upgradingTo: first!.state === 'Partial' ? first!.version : undefined }),
     platform: infrastructure?.platformStatus?.type ?? infrastructure?.platform ?? 'unknown',
     isSingleNode: infrastructure?.controlPlaneTopology === 'SingleReplica',
-    coreos: coreos ?? baseOf(objects) ?? UNKNOWN_COREOS,
-    base: baseOf(objects) ?? coreos ?? UNKNOWN_COREOS,
+    coreos: coreos ?? base ?? UNKNOWN_COREOS,
+    base: base ?? coreos ?? UNKNOWN_COREOS,
+    streams,
     pools: poolsOf(objects)
       .map((pool) => poolOf(pool, members))
       .sort(byPlace),

@@ -100,6 +100,8 @@ const SKEW = members(
   },
   ['mode'],
 )
+/** A reference to a stream; one that is empty in the status of a pool is none. */
+const STREAM_NAME = members({ name: { type: 'string', minLength: 1 } }, ['name'])
 const mirrorSet = (list: string) =>
   own({
     spec: members({
@@ -299,11 +301,13 @@ export const PLAYED_KINDS: Readonly<Record<OwnKind, PlayedKind>> = {
           nodeSelector: SELECTOR,
           maxUnavailable: { type: ['integer', 'string'], pattern: '^[0-9]+%?$' },
           paused: { type: 'boolean' },
+          osImageStream: STREAM_NAME,
         }),
         status: members({
           configuration: members({ name: TEXT }),
           machineCount: { type: 'integer' },
           conditions: CONDITIONS,
+          osImageStream: STREAM_NAME,
         }),
       },
       ['spec'],
@@ -352,6 +356,15 @@ export const PLAYED_KINDS: Readonly<Record<OwnKind, PlayedKind>> = {
         conditions: CONDITIONS,
         nodeInfo: members({ osImage: TEXT, architecture: TEXT }),
       }),
+    }),
+  },
+  OSImageStream: {
+    group: MACHINE_CONFIG,
+    versions: ['v1', 'v1alpha1'],
+    resource: 'osimagestreams',
+    schema: own({
+      spec: members({ defaultStream: TEXT }),
+      status: members({ defaultStream: TEXT, availableStreams: nullable('array', { items: STREAM_NAME }) }),
     }),
   },
   PodDisruptionBudget: {

@@ -73,8 +73,14 @@ export interface OwnPool extends OwnObject<'MachineConfigPool'> {
     nodeSelector?: LabelSelector | null
     maxUnavailable?: number | string
     paused?: boolean
+    osImageStream?: { name: string }
   }
-  status?: { configuration?: { name?: string }; machineCount?: number; conditions?: OwnCondition[] }
+  status?: {
+    configuration?: { name?: string }
+    machineCount?: number
+    conditions?: OwnCondition[]
+    osImageStream?: { name: string }
+  }
 }
 
 export interface OwnMachineConfig extends OwnObject<'MachineConfig'> {
@@ -86,6 +92,12 @@ export interface OwnMachineConfig extends OwnObject<'MachineConfig'> {
     extensions?: string[] | null
     fips?: boolean
   }
+}
+
+/** The streams of CoreOS in a release; `spec.defaultStream` may be missing in v1alpha1. */
+interface OwnImageStream extends OwnObject<'OSImageStream'> {
+  spec?: { defaultStream?: string }
+  status?: { defaultStream?: string; availableStreams?: { name: string }[] }
 }
 
 /** How the age of boot images is judged, as `MachineConfiguration` states it. */
@@ -200,6 +212,7 @@ export interface OwnKinds {
   MachineConfiguration: OwnMachineConfiguration
   MachineSet: OwnMachineSet
   Node: OwnNode
+  OSImageStream: OwnImageStream
   PodDisruptionBudget: OwnDisruptionBudget
   Provisioning: OwnProvisioning
 }

@@ -1,10 +1,11 @@
 import { defined, UserError } from '../../../base/runtime/index.js'
 import { ERRORS } from '../errors.js'
 import { isOlder, readVersion } from '../actors/cluster-version-operator/release-version.js'
-import type { OwnRelease } from '../rehearsal/own-releases.js'
+import { STREAMS_SINCE, type OwnRelease } from '../rehearsal/own-releases.js'
 import type { Scenario, ScenarioRelease } from '../rehearsal/scenario.js'
 import type { OwnCluster } from './own-cluster.js'
 import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
+import { isOfRhel9, type ClusterStream } from './own-streams.js'
 import { madeCoreosVersion, nextMinor } from './release-names.js'
 
 /** The release that a cluster is to go to. */
@@ -48,7 +49,13 @@ export function ownScenario(cluster: OwnCluster, target: UpgradeTarget): Scenari
     name: scenarioName(cluster.name),
     title: `the upgrade from ${version} to ${next.version}`,
     releases: {
-      [NOW]: { version, coreos, family, ...defined({ base: base === coreos ? undefined : base }) },
+      [NOW]: {
+        version,
+        coreos,
+        family,
+        ...defined({ base: base === coreos ? undefined : base }),
+        ...releaseStreams(cluster.streams),
+      },
       [NEXT]: next,
     },
     cluster: {
@@ -62,14 +69,39 @@ export function ownScenario(cluster: OwnCluster, target: UpgradeTarget): Scenari
 
 function releaseOf(cluster: OwnCluster, { named, own }: UpgradeTarget): ScenarioRelease {
   if (own) {
-    const { version, coreos, base, family, streams } = own
-    return { version, coreos, family, own, ...defined({ base: base === coreos ? undefined : base, streams }) }
+    const { version, coreos, base, family, streams, mainStream } = own
+    const ofBase = base === coreos ? undefined : base
+    return { version, coreos, family, own, ...defined({ base: ofBase, streams, mainStream }) }
   }
   const version = named ?? defaultTarget(cluster)
   const coreos = madeCoreosVersion(cluster.coreos, version)
   const base = cluster.base === cluster.coreos ? undefined : madeCoreosVersion(cluster.base, version)
-  return { version, coreos, ...defined({ base: base === coreos ? undefined : base }) }
+  const streams = madeStreams(cluster, version)
+  return { version, coreos, ...defined({ base: base === coreos ? undefined : base }), ...releaseStreams(streams) }
 }
+
+/** Streams of a made release: those of the cluster's own; a first one with streams has RHEL 9 and 10. */
+function madeStreams({ streams, coreos }: OwnCluster, version: string): ClusterStream[] {
+  if (streams.length > 0)
+    return streams.map(({ name, coreos: before }) => ({ name, coreos: madeCoreosVersion(before, version) }))
+  const isFirst = (readVersion(version)?.numbers[0] ?? 0) >= STREAMS_SINCE && isOfRhel9(coreos)
+  if (!isFirst) return []
+  return [
+    { name: 'rhel-9', coreos: madeCoreosVersion(coreos, version) },
+    { name: 'rhel-10', coreos: madeCoreosVersion('10.0.20260820-0', version) },
+  ]
+}
+
+/** Streams as a release of a scenario has them: the first is that of its own `coreos`. */
+function releaseStreams([main, ...further]: readonly ClusterStream[]): Pick<ScenarioRelease, 'mainStream' | 'streams'> {
+  if (!main) return {}
+  const streams = Object.fromEntries(further.map(({ name, coreos }) => [name, coreos]))
+  return { mainStream: main.name, ...defined({ streams: further.length === 0 ? undefined : streams }) }
+}
+
+/** Names of the streams of a scenario's release; undefined for one from before the streams. */
+export const streamNamesOf = ({ mainStream, streams = {} }: ScenarioRelease): string[] | undefined =>
+  mainStream === undefined ? undefined : [mainStream, ...Object.keys(streams)]
 
 function checkTarget({ version }: OwnCluster, to: string): void {
   const refused = (sentence: string) =>

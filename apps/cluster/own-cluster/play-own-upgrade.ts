@@ -1,5 +1,6 @@
 import { type ActorNotice, type ProvisioningState } from '../../../base/kubernetes/index.js'
 import { minutes } from '../../../base/runtime/index.js'
+import { OS_IMAGE_STREAM } from '../admission/stream-policies.js'
 import { CURRENT_CONFIG, STATE } from '../actors/machine-config-operator/machine-config-names.js'
 import { nodeNameOf } from '../actors/kubelet.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
@@ -7,7 +8,7 @@ import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
 import { refusalIn } from './gathered-state.js'
 import type { OwnCluster } from './own-cluster.js'
 import { waitForHosts, waitForUpgrade } from './own-waits.js'
-import { NEXT } from './own-scenario.js'
+import { NEXT, NOW } from './own-scenario.js'
 import type { PoolReport, UpgradeReport } from './upgrade-report.js'
 
 /** Observations of one upgrade. Times are in milliseconds of lab time. */
@@ -21,6 +22,7 @@ export interface PlayedUpgrade {
   pools: PoolReport[]
   hosts: UpgradeReport['hosts']
   pulled: { bytes: number; nodes: number; images: number }
+  streams: UpgradeReport['streams']
   /** Sentences on things that have not settled. */
   unsettled: readonly string[]
 }
@@ -37,6 +39,7 @@ export async function playOwnUpgrade(
   using changes = new HostChanges(own, rehearsed)
   measures.mark(MARK)
   const requested = clock.now()
+  const streamsBefore = runningStreams(rehearsed)
   const before = {
     bytes: rehearsed.pulledBytes,
     layers: site.stage.registry.fetched.length,
@@ -51,7 +54,7 @@ export async function playOwnUpgrade(
     note(await waitForHosts(own, rehearsed))
   }
   const completed = await completionOf(rehearsed)
-  const pools = await poolReports(own, rehearsed, requested)
+  const pools = await poolReports(own, rehearsed, { requested, streamsBefore })
   return {
     outcome: again !== undefined ? 'refused' : completed === null ? 'not completed' : 'completed',
     refusal: again ?? refusal,
@@ -65,6 +68,7 @@ export async function playOwnUpgrade(
       nodes: new Set(pools.flatMap(({ reboots }) => reboots.map(({ node }) => node))).size,
       images: site.registry.pulled.length - before.images,
     },
+    streams: await streamReports(rehearsed, site.stage.registry.fetched.slice(before.layers)),
     unsettled,
   }
 }
@@ -100,7 +104,12 @@ const lastReboot = (pools: readonly PoolReport[], requested: number): number | u
   return times.length === 0 ? undefined : Math.max(...times)
 }
 
-async function poolReports(own: OwnCluster, rehearsed: RehearsedCluster, requested: number): Promise<PoolReport[]> {
+async function poolReports(
+  own: OwnCluster,
+  rehearsed: RehearsedCluster,
+  { requested, streamsBefore }: { requested: number; streamsBefore: ReadonlyMap<string, string> },
+): Promise<PoolReport[]> {
+  const streamsAfter = runningStreams(rehearsed)
   const { kube, site, measures } = rehearsed
   const machines = new Map(site.stage.machines.list().map((machine) => [nodeNameOf(machine), machine.spec.id]))
   const boots = measures.bootsSince(MARK).filter(({ outcome }) => outcome === 'disk')
@@ -119,9 +128,57 @@ async function poolReports(own: OwnCluster, rehearsed: RehearsedCluster, request
       return node === undefined ? [] : [{ node, at: Math.round((at - requested) / 1000) }]
     })
     const atOnce = measures.mostAwaySince(ids, MARK)
-    reports.push({ pool: name, nodes: nodes.length, paused: isPaused, maxUnavailable: most, atOnce, reboots, behind })
+    const streams = { before: streamsOfNodes(nodes, streamsBefore), after: streamsOfNodes(nodes, streamsAfter) }
+    reports.push({
+      pool: name,
+      nodes: nodes.length,
+      paused: isPaused,
+      maxUnavailable: most,
+      atOnce,
+      reboots,
+      behind,
+      streams,
+    })
   }
   return reports
+}
+
+/** The stream that each node runs, by the version of its system; nodes of a release without streams are left out. */
+function runningStreams(rehearsed: RehearsedCluster): Map<string, string> {
+  const known = [NOW, NEXT].flatMap((key) =>
+    [...rehearsed.release(key).streams].map(([name, { coreos }]) => [coreos, name] as const),
+  )
+  const names = new Map(known)
+  const running = new Map<string, string>()
+  for (const machine of rehearsed.site.stage.machines.list()) {
+    const name = names.get(machine.os()?.booted.version ?? '')
+    if (name !== undefined) running.set(nodeNameOf(machine), name)
+  }
+  return running
+}
+
+const streamsOfNodes = (nodes: readonly string[], running: ReadonlyMap<string, string>): string[] =>
+  [...new Set(nodes.flatMap((node) => running.get(node) ?? []))].sort()
+
+async function streamReports(
+  rehearsed: RehearsedCluster,
+  fetched: readonly { image: string; size: number }[],
+): Promise<UpgradeReport['streams']> {
+  const before = rehearsed.release(NOW).streams
+  const after = rehearsed.release(NEXT).streams
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort()
+  const chosen = (await rehearsed.kube.find('OSImageStream', OS_IMAGE_STREAM))?.status?.defaultStream
+  return names.map((stream) => {
+    const image = after.get(stream)?.nodeImage
+    const bytes = fetched.filter((layer) => layer.image === image).reduce((sum, { size }) => sum + size, 0)
+    return {
+      stream,
+      from: before.get(stream)?.coreos ?? null,
+      to: after.get(stream)?.coreos ?? null,
+      isDefault: stream === chosen,
+      bytes,
+    }
+  })
 }
 
 /** States of the folder's hosts since an upgrade was asked for; hosts that are made up for nodes without one are none. */

@@ -1,4 +1,4 @@
-import { countText } from '../../../base/runtime/index.js'
+import { countText, defined } from '../../../base/runtime/index.js'
 import { rehearse, type RehearseOptions, type StoryPlan } from '../rehearsal/rehearse.js'
 import type { StoryEnd } from '../rehearsal/story-line.js'
 import { clusterFindings, type ClusterFinding } from './cluster-findings.js'
@@ -7,7 +7,7 @@ import { installOwnCluster } from './install-own-cluster.js'
 import { actionsText, clusterPolicies } from '../actors/machine-config-operator/daemon/node-disruption.js'
 import type { OwnCluster } from './own-cluster.js'
 import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
-import { NEXT, ownScenario, type UpgradeTarget } from './own-scenario.js'
+import { NEXT, ownScenario, streamNamesOf, type UpgradeTarget } from './own-scenario.js'
 import { playOwnUpgrade, type PlayedUpgrade } from './play-own-upgrade.js'
 import { secretsNote } from './read-cluster-folder.js'
 import type { UpgradeReport } from './upgrade-report.js'
@@ -27,13 +27,16 @@ const PULL_RATE = 125_000_000
  * @throws UserError `cluster-target` (usage) for a release that is not newer; as `rehearse` does
  */
 export function rehearseOwnCluster(
-  own: OwnCluster,
+  cluster: OwnCluster,
   target: UpgradeTarget,
   { onReport, ...options }: OwnRehearsalOptions,
 ): Promise<StoryEnd> {
+  // The operators of the design documents know no streams: one system runs everywhere.
+  const own = options.as === 'document' ? { ...cluster, streams: [] } : cluster
   const scenario = ownScenario(own, target)
-  const to = scenario.releases[NEXT]!.version
-  const findings = clusterFindings({ cluster: own, to })
+  const next = scenario.releases[NEXT]!
+  const to = next.version
+  const findings = clusterFindings({ cluster: own, to, ...defined({ streams: streamNamesOf(next) }) })
   const plan: StoryPlan = {
     install: (rehearsed) => installOwnCluster(own, rehearsed),
     play: async (rehearsed, tell) => {
@@ -84,6 +87,7 @@ function reportOf(own: OwnCluster, { name, to, findings, played, isMade }: Repor
     seconds: { upgrade: completed === null ? null : inSeconds(completed), nodes: inSeconds(ended) },
     findings,
     pools: played.pools,
+    streams: played.streams,
     hosts: played.hosts,
     pulled: {
       ...pulled,
@@ -119,6 +123,7 @@ function disruptionRows({ folder }: OwnCluster): UpgradeReport['disruption'] {
 function notesOf(own: OwnCluster, isMade: boolean): string[] {
   const { folder, members, platform } = own
   const { objects } = folder
+  const isWithoutStreams = own.streams.length === 0 && objects.OSImageStream.length > 0
   const withoutHost = members.filter(({ host }) => host === undefined).length
   const notes = [
     secretsNote(folder.secrets) ?? 'no Secret is in the folder: accounts and passwords are made up',
@@ -129,6 +134,8 @@ function notesOf(own: OwnCluster, isMade: boolean): string[] {
     notes.push('no MachineConfigPool is in the folder: the pools master and worker are made up')
   if (platform !== 'BareMetal')
     notes.push(`the platform ${platform} is not played: its nodes are rehearsed as hosts of bare metal`)
+  if (isWithoutStreams)
+    notes.push(`streams of CoreOS are not played: all nodes run the system of ${own.version} (${own.coreos})`)
   if (withoutHost > 0 && platform === 'BareMetal')
     notes.push(`${countText(withoutHost, 'node')} without a BareMetalHost: made-up hardware stands for it`)
   if (objects.HardwareData.length === 0 && objects.BareMetalHost.length > 0)

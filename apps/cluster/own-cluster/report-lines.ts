@@ -1,13 +1,13 @@
 import { columnLines, countText, sizeText } from '../../../base/runtime/index.js'
 import { wrapStory } from '../rehearsal/story-line.js'
-import type { PoolReport, UpgradeReport } from './upgrade-report.js'
+import type { PoolReport, StreamReport, UpgradeReport } from './upgrade-report.js'
 
 const INDENT = '  '
 
 /** The lines of a report, at most `columns` wide. */
 export function reportLines(report: UpgradeReport, columns = 80): string[] {
   const width = Math.max(40, columns)
-  const { cluster, findings, pools, hosts, pulled, notes, notPlayed, disruption } = report
+  const { cluster, findings, pools, streams, hosts, pulled, notes, notPlayed, disruption } = report
   const wrapped = (text: string, indent = INDENT): string[] =>
     wrapStory(text.replaceAll(/\s+/g, ' '), width - indent.length - 2).map(
       (line, at) => `${indent}${at === 0 ? '' : '  '}${line}`,
@@ -29,6 +29,10 @@ export function reportLines(report: UpgradeReport, columns = 80): string[] {
     ...section('Blocks the upgrade after this one:', group('blocks later')),
     ...section('To know:', group('warns')),
     ...section('Reboots; pools go on side by side:', poolLines(pools, width)),
+    ...section('Streams of CoreOS:', [
+      ...streams.flatMap((each) => wrapped(streamText(each, pools, cluster))),
+      ...pools.flatMap((pool) => movedText(pool).flatMap((text) => wrapped(text))),
+    ]),
     ...section('Hosts:', [
       ...hostLine('installed again', hosts.provisioned, wrapped),
       ...hostLine('inspected again', hosts.inspected, wrapped),
@@ -96,6 +100,31 @@ function poolLines(pools: readonly PoolReport[], width: number): string[] {
         ),
   )
   return [...table, ...order]
+}
+
+/** `rhel-9, the default: 9.6.20250826-1, then 9.6.20251226-0; pools master, worker; 3.2 GiB pulled` */
+function streamText(
+  { stream, from, to, isDefault, bytes }: StreamReport,
+  pools: readonly PoolReport[],
+  { to: after }: UpgradeReport['cluster'],
+): string {
+  const versions =
+    from === null
+      ? `${to ?? ''} from ${after} on`
+      : to === null
+        ? `${from}, and not in ${after}`
+        : `${from}, then ${to}`
+  const own = pools.filter(({ streams }) => streams.after.includes(stream)).map(({ pool }) => pool)
+  const used = own.length === 0 ? 'no node' : `${own.length === 1 ? 'pool' : 'pools'} ${own.join(', ')}`
+  const pulled = bytes === 0 ? '' : `; ${sizeText(bytes)} pulled`
+  return `${stream}${isDefault ? ', the default' : ''}: ${versions}; ${used}${pulled}`
+}
+
+/** Pools whose nodes change their stream, or run several. */
+function movedText({ pool, streams: { before, after } }: PoolReport): string[] {
+  if (after.length > 1) return [`the nodes of ${pool} run ${after.join(' and ')}`]
+  const isSame = before.join() === after.join()
+  return isSame || before.length === 0 ? [] : [`${pool} goes from ${before.join(' and ')} to ${after.join()}`]
 }
 
 /** Minutes of the first and of the last node that is back. */

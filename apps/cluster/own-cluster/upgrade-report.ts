@@ -23,6 +23,8 @@ export interface UpgradeReport {
   seconds: { upgrade: number | null; nodes: number }
   findings: readonly ClusterFinding[]
   pools: readonly PoolReport[]
+  /** Streams of CoreOS of both releases; none where neither has any. */
+  streams: readonly StreamReport[]
   hosts: HostsReport
   pulled: PulledReport
   /** Consequences of changes of files, units and keys: those of the cluster's own policies, and those of any cluster. */
@@ -44,6 +46,20 @@ export interface PoolReport {
   reboots: readonly { node: string; at: number }[]
   /** Nodes that do not run the release at the end. */
   behind: readonly string[]
+  /** Streams that its nodes run before and at the end: several while they differ; none in a release without streams. */
+  streams: { before: readonly string[]; after: readonly string[] }
+}
+
+/** A stream of CoreOS in the upgrade. */
+export interface StreamReport {
+  stream: string
+  /** Version of its node image in each of the two releases; null in a release that does not bring it. */
+  from: string | null
+  to: string | null
+  /** True for the stream of pools that name none. */
+  isDefault: boolean
+  /** Bytes of its node image that nodes have pulled. */
+  bytes: number
 }
 
 interface HostsReport {

@@ -1,5 +1,6 @@
 import { seconds, type Clock, type Logger } from '../../../base/runtime/index.js'
 import type { ClusterEra, Kube } from '../../../base/kubernetes/index.js'
+import { OPERATORS, type OperatorName } from './acting-operators.js'
 import { installCluster } from './installation.js'
 import { actLine } from './rehearse.js'
 import { RehearsedCluster } from './rehearsed-cluster.js'
@@ -25,6 +26,8 @@ export interface LiveCluster extends AsyncDisposable {
 
 export interface LiveClusterOptions {
   as?: ClusterEra
+  /** Operators that act once the cluster is installed, which all of them do; the others are the user's own. Default: all. */
+  operators?: readonly OperatorName[]
   logger: Logger
   signal: AbortSignal
   onLine: (line: StoryLine) => void
@@ -51,7 +54,11 @@ const LIVE: Scenario = {
 const TICK = 50
 
 /** Installs the cluster, with its own time, and offers it the newer releases. */
-export async function openLiveCluster({ onLine, ...options }: LiveClusterOptions): Promise<LiveCluster> {
+export async function openLiveCluster({
+  onLine,
+  operators = OPERATORS,
+  ...options
+}: LiveClusterOptions): Promise<LiveCluster> {
   let began: number | undefined
   const opened: { current?: RehearsedCluster } = {}
   const cluster = await RehearsedCluster.open(LIVE, {
@@ -66,6 +73,7 @@ export async function openLiveCluster({ onLine, ...options }: LiveClusterOptions
   try {
     await installCluster(cluster)
     await offerReleases(cluster)
+    for (const name of OPERATORS) if (!operators.includes(name)) await cluster.leaveOut(name)
   } catch (error) {
     await cluster[Symbol.asyncDispose]()
     throw error

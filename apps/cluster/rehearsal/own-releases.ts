@@ -13,6 +13,7 @@ import {
 import { parsePlace, type Images } from '../../../base/registry/index.js'
 import { checkNesting, defined, readNested, UserError } from '../../../base/runtime/index.js'
 import { BOOT_IMAGES } from '../actors/machine-config-operator/machine-config-names.js'
+import { readVersion } from '../actors/cluster-version-operator/release-version.js'
 import { isRhel10 } from '../actors/machine-config-operator/streams/os-streams.js'
 import { systemTags } from '../site/make-site-release.js'
 import type { ReleaseManifest, ManifestObject } from '../site/site-releases.js'
@@ -31,6 +32,8 @@ export interface OwnRelease {
   stream: StreamMetadata
   /** Further streams whose systems it has, with the versions of their node images: `{ 'rhel-10': '10.2.20260820-0' }`. */
   streams?: Readonly<Record<string, string>>
+  /** Stream of {@link coreos}; undefined for a release from before the streams. */
+  mainStream?: string
   /** `bootimage.json` for the machines' architecture, as JSON. */
   bootimage?: string
   /** Objects without an operator of their own, in the files' order. */
@@ -55,7 +58,9 @@ const DATA: readonly string[] = ['ConfigMap', 'Namespace', 'Secret']
 export async function readOwnRelease(images: Images, named: string): Promise<OwnRelease> {
   const release = await openRelease(images, parsePlace(named))
   const read = await readReleaseImage(release)
-  const stream = read.bootImages?.stream ?? streamOfBuilds(read)
+  const streams = broughtStreams(release, read.bootImages)
+  const [main, ...further] = streams
+  const stream = main?.metadata ?? read.bootImages?.stream ?? streamOfBuilds(read)
   if (!stream)
     throw new UserError('release-image', `${named} has no stream`, { kind: 'usage', remedy: 'name another release' })
   const base = releaseOf(stream, ARCHITECTURE, 'metal')
@@ -64,9 +69,13 @@ export async function readOwnRelease(images: Images, named: string): Promise<Own
   return {
     version: release.version,
     base,
-    coreos: machineOsVersion(release) ?? base,
+    coreos: main?.version ?? machineOsVersion(release) ?? base,
     stream,
-    ...defined({ streams: furtherStreams(release, read.bootImages) }),
+    ...defined({
+      mainStream: main?.name,
+      streams:
+        further.length === 0 ? undefined : Object.fromEntries(further.map(({ name, version }) => [name, version])),
+    }),
     family: systemOfVersion(base) === 'fcos' ? 'fcos' : 'rhcos',
     ...defined({ agentImage, bootimage: build ? JSON.stringify(build) : undefined }),
     ...objectsIn(await release.manifests()),
@@ -82,15 +91,42 @@ function machineOsVersion({ references }: OpenedRelease, component?: string): st
   return undefined
 }
 
-/** The streams of RHEL 10 of which a release has both images and the boot images; undefined without any. */
-function furtherStreams(release: OpenedRelease, bootImages: BootImages | null): Record<string, string> | undefined {
+/** A stream of which a release has both images and the boot images. */
+interface BroughtStream {
+  name: string
+  /** Version of its node image. */
+  version: string
+  metadata: StreamMetadata
+}
+
+/** From this major release on a cluster has streams, even with one alone (openshift/api 2a3d739 features, OSStreams). */
+export const STREAMS_SINCE = 5
+
+/** Boot images by stream: a release with one stream need not name it. */
+function bootImagesByStream(
+  version: string,
+  bootImages: BootImages | null,
+  isBrought: (stream: string) => boolean,
+): Readonly<Record<string, StreamMetadata>> {
+  if (!bootImages || bootImages.streams) return bootImages?.streams ?? {}
+  const only = isBrought('rhel-9') ? 'rhel-9' : 'rhel-10'
+  const isOfStreams = only === 'rhel-10' || (readVersion(version)?.numbers[0] ?? 0) >= STREAMS_SINCE
+  return isOfStreams ? { [only]: bootImages.stream } : {}
+}
+
+/** The streams that a release brings, RHEL 9 first; none in a release from before the streams. */
+function broughtStreams(release: OpenedRelease, bootImages: BootImages | null): BroughtStream[] {
   const components = pullspecsOf(release.references)
-  const found = Object.entries(bootImages?.streams ?? {}).flatMap(([name, metadata]): [string, string][] => {
-    const { system, extensions } = systemTags(name)
-    const isBrought = isRhel10(name) && components.has(system) && components.has(extensions)
-    return isBrought ? [[name, machineOsVersion(release, system) ?? releaseOf(metadata, ARCHITECTURE, 'metal')]] : []
-  })
-  return found.length === 0 ? undefined : Object.fromEntries(found)
+  const isBrought = (name: string): boolean => Object.values(systemTags(name)).every((tag) => components.has(tag))
+  const found = Object.entries(bootImagesByStream(release.version, bootImages, isBrought)).flatMap(
+    ([name, metadata]) => {
+      if (!isBrought(name)) return []
+      const { system } = systemTags(name)
+      const version = machineOsVersion(release, system) ?? releaseOf(metadata, ARCHITECTURE, 'metal')
+      return [{ name, version, metadata }]
+    },
+  )
+  return found.sort((a, b) => Number(isRhel10(a.name)) - Number(isRhel10(b.name)))
 }
 
 function objectsIn(files: ReadonlyMap<string, string>): Pick<OwnRelease, 'manifests' | 'leftOut'> {
@@ -127,10 +163,10 @@ export async function withOwnReleases(
     const own = release === undefined ? undefined : await read(release)
     if (own && version !== undefined && version !== own.version)
       throw contradiction(scenario.name, `releases.${key} is ${version} in the file, and ${release} is ${own.version}`)
-    const { base, coreos, family, streams } = own ?? {}
+    const { base, coreos, family, streams, mainStream } = own ?? {}
     found[key] = {
       ...(own && coreos !== undefined && base !== undefined ? { coreos, ...(base === coreos ? {} : { base }) } : {}),
-      ...defined({ family, streams }),
+      ...defined({ family, streams, mainStream }),
       ...wanted,
       version: own?.version ?? version!,
       ...defined({ own }),

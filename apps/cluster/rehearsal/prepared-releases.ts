@@ -19,6 +19,7 @@ import { writeMachineOs, type ShippedIso } from '../site/machine-os-folder.js'
 import { makeRelease, type NewRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioDamage, ScenarioRelease } from './scenario.js'
+import { isRhel10 } from '../actors/machine-config-operator/streams/os-streams.js'
 
 /** The deploy image of releases from before CoreOS, which has no version. */
 export const OLD_RAMDISK = 'kernel and ramdisk from before CoreOS'
@@ -51,7 +52,7 @@ export interface PreparedRelease extends PreparedStream {
 
 const ARCHITECTURE = 'x86_64'
 const NODE_REPOSITORY = 'quay.io/openshift-release-dev/ocp-v4.0-art-dev'
-/** Stream of a release's own `coreos`. */
+/** Stream of a release's own `coreos`, unless it names another. */
 const MAIN_STREAM = 'rhel-9'
 
 /** Where the images of a release are made, and put. */
@@ -69,12 +70,16 @@ export async function prepareRelease(wanted: ScenarioRelease, place: ReleasePlac
   const { site, folder, isMirrored } = place
   const { version, family: system = 'rhcos', installs: method = 'coreos', own } = wanted
   const main = await prepareMainStream(wanted, place)
-  const all = new Map([[MAIN_STREAM, main]])
+  const all = new Map([[wanted.mainStream ?? MAIN_STREAM, main]])
   for (const [name, further] of Object.entries(wanted.streams ?? {}))
     all.set(name, await prepareFurtherStream(name, { coreos: further, system, version, method }, place))
-  const streams = all.size > 1 ? all : new Map<string, MadeStream>()
+  const namesStreams = all.size > 1 || wanted.mainStream !== undefined
+  const streams = namesStreams ? all : new Map<string, MadeStream>()
   const machineOs = join(folder, `machine-os-${[...all.values()].map((each) => each.live).join('-')}`)
-  const shipped = [...all.values()].map((each) => each.shipped)
+  const shipped = [
+    main.shipped,
+    ...[...all].flatMap(([name, each]) => (isRhel10(name) && each !== main ? each.shipped : [])),
+  ]
   await withClockHeld(site.clock, `writing ${machineOs}`, () => writeMachineOs(machineOs, shipped))
   const { installs, nodeImage } = main
   const agentImage =

@@ -33,6 +33,7 @@ import { openSite, type Site } from '../site/site.js'
 import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'
 import { managedImagePolicy } from '../actors/machine-config-operator/boot-images/managed-image-policy.js'
 import type { BootImagePlace } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import type { ActingOperators, OperatorName } from './acting-operators.js'
 import { Measures } from './measures.js'
 import { runOperators } from './rehearsed-operators.js'
 import { OLD_RAMDISK, prepareRelease, type PreparedRelease } from './prepared-releases.js'
@@ -77,6 +78,7 @@ export class RehearsedCluster implements AsyncDisposable {
   /** Addresses in the network settings of hosts, by their names. */
   readonly addresses = new Map<string, string>()
   #upgradeNotices = 0
+  #acting: ActingOperators | undefined
   readonly #measured = new Map<string, { time: number; bytes: number }>()
 
   private constructor(
@@ -144,7 +146,8 @@ export class RehearsedCluster implements AsyncDisposable {
       }
       const opened = new RehearsedCluster(scenario, clock, kube, store, site, parts, releases, scope, signal)
       cluster.current = opened
-      await runOperators(site, parts, opened.release(scenario.cluster.release).made.image, scope)
+      const acting = await runOperators(site, parts, opened.release(scenario.cluster.release).made.image, scope)
+      opened.#acting = acting
       return opened
     } catch (error) {
       await scope[Symbol.asyncDispose]()
@@ -164,6 +167,11 @@ export class RehearsedCluster implements AsyncDisposable {
   /** Keeps something for as long as the story is played. */
   keep(resource: Disposable): void {
     this.scope.use(resource)
+  }
+
+  /** Ends an operator for good: what depends on it waits, as it does in a cluster without it. */
+  async leaveOut(operator: OperatorName): Promise<void> {
+    await this.#acting?.leaveOut(operator)
   }
 
   release(key: string): PreparedRelease {

@@ -37,8 +37,10 @@ export interface ScenarioRelease {
   version: string
   /** Version of the live images and of the node image: `414.92.202310170514-0`. Default: that of {@link iso}. */
   coreos?: string
-  /** Further streams of CoreOS with their versions, beside that of {@link coreos}, which is `rhel-9`: `rhel-10`. */
+  /** Further streams of CoreOS with their versions, beside that of {@link coreos}, which is {@link mainStream}: `rhel-10`. */
   streams?: Readonly<Record<string, string>>
+  /** Stream of {@link coreos}, in a release that names its streams even if it has one alone. Default `rhel-9`. */
+  mainStream?: string
   /** Version of the disk images, where they are of a base without the cluster's programs: `9.2.20220510.1`. */
   base?: string
   /** `fcos` for OKD. Default `rhcos`. */

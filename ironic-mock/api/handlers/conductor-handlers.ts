@@ -1,21 +1,35 @@
 import { ironicErrors, type JsonObject } from '../../../base/wire/index.js'
-import type { Backend, IronicApiCall, HandlersOf } from '../call.js'
+import type { ConductorMember } from '../../members/work-share.js'
+import type { IronicApiCall, HandlersOf } from '../call.js'
 import { renderPage } from '../listing.js'
 import { shownTime } from '../render-node.js'
 
-const SORTABLE = ['id', 'hostname', 'conductor_group', 'created_at', 'updated_at', 'online', 'version']
+type ConductorOrder = (conductor: ConductorMember) => number | string
+
+/** Keys that sort conductors. All of them run the same release. */
+const ORDERS: Readonly<Record<string, ConductorOrder>> = {
+  id: ({ id }) => id,
+  hostname: ({ host }) => host,
+  conductor_group: ({ group }) => group,
+  created_at: ({ createdAt }) => createdAt,
+  updated_at: ({ seenAt }) => seenAt,
+  online: ({ alive }) => Number(alive),
+  version: () => 0,
+}
 const NOT_SORTABLE = ['alive', 'drivers']
 
-/** The only conductor: this process, which is alive. */
-function showConductor({ links }: IronicApiCall<object>, { conductor, startedAt }: Backend): JsonObject {
+const timeOf = (at: number): string | null => shownTime(new Date(at).toISOString().replace('Z', '000'))
+
+function showConductor({ links }: IronicApiCall<object>, conductor: ConductorMember): JsonObject {
+  const { host, group, drivers, alive, createdAt, seenAt } = conductor
   return {
-    created_at: shownTime(startedAt),
-    updated_at: shownTime(startedAt),
-    hostname: conductor.host,
-    conductor_group: conductor.group,
-    drivers: conductor.drivers().map(({ name }) => name),
-    links: links.pair(`conductors/${conductor.host}`),
-    alive: true,
+    created_at: timeOf(createdAt),
+    updated_at: timeOf(seenAt),
+    hostname: host,
+    conductor_group: group,
+    drivers: [...drivers],
+    links: links.pair(`conductors/${host}`),
+    alive,
   }
 }
 
@@ -25,35 +39,50 @@ function selectConductorFields(out: JsonObject, fields: readonly string[]): Json
   return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
 }
 
+function sortConductors(
+  conductors: readonly ConductorMember[],
+  order: ConductorOrder,
+  sortDir: 'asc' | 'desc',
+): ConductorMember[] {
+  const sign = sortDir === 'asc' ? 1 : -1
+  return [...conductors].sort((a, b) => {
+    const left = order(a)
+    const right = order(b)
+    if (left === right) return sign * (a.id - b.id)
+    return left < right ? -sign : sign
+  })
+}
+
 export const conductorHandlers: HandlersOf<'conductors.list' | 'conductors.get'> = {
-  'conductors.list': (call, backend) => {
-    const { fields, detail, marker, sort_key: sortKey = 'id', sort_dir: sortDir } = call.args
+  'conductors.list': (call, { conductor }) => {
+    const { fields, detail, marker, sort_key, sort_dir } = call.args
     const limit = call.args.limit ?? Infinity
+    const sortKey = sort_key ?? 'id'
+    const sortDir = sort_dir === 'desc' ? 'desc' : 'asc'
     if (detail && fields) throw ironicErrors.fieldsAndDetail()
     if (limit <= 0) throw ironicErrors.limitNotPositive()
-    if (NOT_SORTABLE.includes(sortKey ?? '')) throw ironicErrors.notSortable(sortKey ?? '')
-    if (!SORTABLE.includes(sortKey ?? '')) throw ironicErrors.sortKey(sortKey ?? '')
-    if (marker && marker !== backend.conductor.host) throw ironicErrors.conductorNotFound(marker)
-    const whole = showConductor(call, backend)
+    if (NOT_SORTABLE.includes(sortKey)) throw ironicErrors.notSortable(sortKey)
+    const order = Object.hasOwn(ORDERS, sortKey) ? ORDERS[sortKey] : undefined
+    if (!order) throw ironicErrors.sortKey(sortKey)
+    const sorted = sortConductors(conductor.conductors(), order, sortDir)
+    const before = marker ? sorted.findIndex(({ host }) => host === marker) : -1
+    if (marker && before < 0) throw ironicErrors.conductorNotFound(marker)
+    const page = sorted.slice(before + 1).slice(0, limit)
     const shownFields = fields ?? (detail ? undefined : ['hostname', 'conductor_group', 'alive'])
-    const conductors = marker ? [] : [shownFields ? selectConductorFields(whole, shownFields) : whole]
-    const paging = { limit, sortKey: sortKey ?? 'id', sortDir: sortDir === 'desc' ? 'desc' : 'asc' } as const
+    const shown = page.map((each) => {
+      const whole = showConductor(call, each)
+      return shownFields ? selectConductorFields(whole, shownFields) : whole
+    })
     const repeated = { detail, fields: shownFields?.join(',') }
-    return {
-      body: renderPage(
-        'conductors',
-        conductors,
-        paging,
-        call.links.href('conductors'),
-        repeated,
-        backend.conductor.host,
-      ),
-    }
+    const url = call.links.href('conductors')
+    const last = page.at(-1)?.host
+    return { body: renderPage('conductors', shown, { limit, sortKey, sortDir }, url, repeated, last) }
   },
-  'conductors.get': (call, backend) => {
+  'conductors.get': (call, { conductor }) => {
     const { hostname, fields } = call.args
-    if (hostname !== backend.conductor.host) throw ironicErrors.conductorNotFound(hostname)
-    const whole = showConductor(call, backend)
+    const found = conductor.conductors().find(({ host }) => host === hostname)
+    if (!found) throw ironicErrors.conductorNotFound(hostname)
+    const whole = showConductor(call, found)
     return { body: fields ? selectConductorFields(whole, fields) : whole }
   },
 }

@@ -70,7 +70,8 @@ export async function listNodes(
   const query = await nodeQuery(call, backend)
   const entries = backend.store.nodesNow({ ...query, ...paging, sortKey: paging.sortKey as keyof NodeRecord })
   // A list of all fields differs from a whole node, so it is another view.
-  const view = `${links.base} ${version} ${fields ? `of ${fields.join()}` : 'whole'}`
+  const { placement } = backend.conductor
+  const view = `${links.base} ${version} ${placement} ${fields ? `of ${fields.join()}` : 'whole'}`
   const items = nodeTexts(entries, view, ({ record }) => showNode(record, call, backend, fields))
   const list = (after: string) => ({ body: new JsonText('{"nodes":[', items, after) })
   // An instance has one node, so there are no pages.

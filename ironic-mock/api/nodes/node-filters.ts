@@ -90,9 +90,9 @@ export async function nodeQuery(call: IronicApiCall<NodeFilters>, { conductor, s
   matches('retired', (node, yes) => node.retired === yes)
   matches('resource_class', (node, value) => node.resource_class === value)
   matches('fault', (node, value) => node.fault === value)
-  // Groups are compared in lower case. There is one conductor, which has the nodes of its group.
+  // Groups are compared in lower case.
   matches('conductor_group', (node, value) => node.conductor_group === value.toLowerCase())
-  matches('conductor', (node, host) => host === conductor.host && node.conductor_group === conductor.group)
+  matches('conductor', (node, host) => conductor.holderOf(node) === host)
   matches('owner', (node, value) => node.owner === value)
   matches('lessee', (node, value) => node.lessee === value)
   matches('project', (node, value) => node.owner === value || node.lessee === value)

@@ -1,7 +1,7 @@
 import type { NodeEntry } from '../../store/record-store.js'
 import { itemText, type ItemText } from '../json-text.js'
 
-/** Last rendered text of each node, with its view: the base URL, microversion and fields of the request. */
+/** Last rendered text of each node, with its view: the base URL, microversion, conductors and fields of the request. */
 const lastNodeTexts = new WeakMap<NodeEntry, { view: string; item: ItemText }>()
 
 /**

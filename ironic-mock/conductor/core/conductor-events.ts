@@ -26,8 +26,8 @@ export type ConductorEvent =
   | { kind: 'deadline'; deadline: DeadlineKind }
   /** The reservation has ended, and a heartbeat came while it lasted. */
   | { kind: 'released' }
-  /** A conductor has started and found the node in its database. */
-  | { kind: 'restarted'; job: Job | null }
+  /** A conductor has taken the node over from another or an earlier one; `goesOn` when that had stopped its work in order. */
+  | { kind: 'restarted'; job: Job | null; goesOn: boolean }
   /**
    * Result of the power sync; `attempt` counts checks in a row that found a wrong power state. `report` is the BMC's
    * hardware report.

@@ -7,6 +7,8 @@ import type {
   ResourceRecords,
 } from '../../../base/wire/index.js'
 import type { NodePatch, ResourcePatch } from '../../store/store.js'
+import type { PlacedNode } from '../../members/shards.js'
+import type { ConductorMember } from '../../members/work-share.js'
 import type { HardwareCalls } from '../hardware/hardware-calls.js'
 import type { NetworkCalls } from '../records/network-calls.js'
 
@@ -89,9 +91,12 @@ export interface Resources {
  * its promise resolves. Methods take a node's uuid; the API has resolved names.
  */
 export interface Conductor {
-  readonly host: string
-  /** `[conductor]conductor_group`: it has the nodes of this group. */
-  readonly group: string
+  /** All conductors that have registered with the database, in the order of their registration. */
+  conductors(): readonly ConductorMember[]
+  /** The conductor that has a node; null when none is alive for its group and driver. */
+  holderOf(node: PlacedNode): string | null
+  /** Grows whenever {@link Conductor.holderOf} may have changed. */
+  readonly placement: number
   readonly hardware: HardwareCalls
   readonly network: NetworkCalls
   drivers(): DriverDescription[]

@@ -44,6 +44,12 @@ export class DeadlineTimers {
     this.#arm()
   }
 
+  /** Forgets the limits of nodes. */
+  drop(isDropped: (node: string) => boolean): void {
+    for (const key of this.#current.keys()) if (isDropped(key.slice(0, key.indexOf(' ')))) this.#current.delete(key)
+    this.#arm()
+  }
+
   /** Timers of the clock that are set for the limits: one, or none. */
   get timers(): number {
     return this.#armed ? 1 : 0

@@ -13,6 +13,8 @@ import { detectBootc, type DetectBootc } from '../containers/detect-bootc.js'
 import { findImages, type FindImage } from './find-images.js'
 import { HARDWARE_TYPES, noConductor, type HardwareType } from '../../drivers/hardware-types.js'
 import { validateInterfaces } from '../../drivers/validate-interfaces.js'
+import type { PlacedNode } from '../../members/shards.js'
+import { WholeShare, type ConductorMember, type WorkShare } from '../../members/work-share.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import { Allocations } from '../records/allocations.js'
@@ -28,7 +30,7 @@ import { findInspected } from '../flows/inspect/find-inspected.js'
 import { NodeHardwareCalls } from '../hardware/node-hardware-calls.js'
 import { agentConfig } from '../agents/lookup.js'
 import { networkCalls } from '../records/make-network-calls.js'
-import { Admin } from '../records/node-admin.js'
+import { Admin, checkConductors } from '../records/node-admin.js'
 import { retryWhileLocked } from './retry-while-locked.js'
 import { EffectRunner } from './effect-runner.js'
 import type { ConductorConf } from './conductor-conf.js'
@@ -49,6 +51,8 @@ export interface IronicOptions {
   store: Store & StoreView
   /** This conductor's name: the value of `reservation` and of the API's `conductor`. */
   host: string
+  /** The nodes whose work is done here, in a database that several processes have; default: all. */
+  share?: WorkShare
   conf: ConductorConf
   /** Enabled hardware types; default: all. */
   types?: readonly HardwareType[]
@@ -104,6 +108,14 @@ export interface Ironic extends AsyncDisposable {
  */
 export async function openIronic(options: IronicOptions): Promise<Ironic> {
   const { store, clock, conf, bmcs, agents, probe, logger, proxies } = options
+  const share =
+    options.share ??
+    new WholeShare({
+      host: options.host,
+      group: conf.conductorGroup,
+      drivers: (options.types ?? HARDWARE_TYPES).map(({ name }) => name),
+      startedAt: clock.now(),
+    })
   const findImage =
     options.findImage ??
     findImages(clock, {
@@ -126,29 +138,31 @@ export async function openIronic(options: IronicOptions): Promise<Ironic> {
     runStepOnChildNodes: (parent, step, signal) =>
       runStepOnChildNodes({ dispatcher, store, conf }, parent, step, signal),
   })
-  const dispatcher = new Dispatcher({ ...options, effects })
+  const dispatcher = new Dispatcher({ ...options, share, effects })
   const { from } = options
   try {
     if (from) dispatcher.restore(from.limits)
-    else await dispatcher.recover()
+    else await share.begin()
   } catch (error) {
     // The caller gets no dispatcher to close, and its timers would keep the process alive.
     await dispatcher.close()
+    await share.end()
     throw error
   }
-  const allocations = new Allocations(options, dispatcher.stopped)
+  const allocations = new Allocations({ ...options, share }, dispatcher.stopped)
   allocations.recover()
-  const watch = watchPower({ dispatcher, effects, store, clock, conf, logger }, from?.power)
+  const watch = watchPower({ dispatcher, effects, store, share, clock, conf, logger }, from?.power)
   const repeated = new RepeatedDeployments(from?.repeated)
   return {
-    conductor: new LocalConductor(options, dispatcher, effects, allocations, repeated),
+    conductor: new LocalConductor({ ...options, share }, dispatcher, effects, allocations, repeated),
     store,
     get timers() {
       return dispatcher.timers + watch.timers
     },
     busyWith: () => busyNode(store, dispatcher) ?? (watch.isLooking ? 'the power sync is under way' : undefined),
     take: () => ({ limits: dispatcher.take(), power: watch.take(), repeated: repeated.take() }),
-    [Symbol.asyncDispose]: () => dispatcher.close(),
+    // Alone, it stops as a kill would; otherwise others get its nodes when no effect runs.
+    [Symbol.asyncDispose]: () => (share.isWhole ? dispatcher.close() : share.end().then(() => dispatcher.close())),
   }
 }
 
@@ -174,10 +188,10 @@ function busyNode(store: StoreView, dispatcher: Dispatcher): string | undefined 
 /** Verbs at whose beginning `autodetect` chooses an interface. */
 const CHOOSING_VERBS = new Set(['active', 'rebuild', 'deleted', 'provide', 'clean', 'adopt', 'service'])
 
+type LocalConductorOptions = IronicOptions & { readonly share: WorkShare }
+
 class LocalConductor implements Conductor {
-  readonly host: string
-  readonly group: string
-  readonly #options: IronicOptions
+  readonly #options: LocalConductorOptions
   readonly #dispatcher: Dispatcher
   readonly #bootDevices: BootDevices
   readonly #repeated: RepeatedDeployments
@@ -197,24 +211,27 @@ class LocalConductor implements Conductor {
   readonly supportedBootDevices: Conductor['supportedBootDevices']
 
   constructor(
-    options: IronicOptions,
+    options: LocalConductorOptions,
     dispatcher: Dispatcher,
     effects: EffectRunner,
     allocations: Allocations,
     repeated: RepeatedDeployments,
   ) {
     this.#repeated = repeated
-    this.host = options.host
-    this.group = options.conf.conductorGroup
     this.#options = options
     this.#dispatcher = dispatcher
     const admin = new Admin({ ...options, queues: dispatcher.queues })
     this.#bootDevices = new BootDevices(options, admin)
     this.#detectBootc = detectBootc({ ...options, through: imageExchanges(options.probe), signal: dispatcher.stopped })
-    this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects)
+    this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects, admin)
     this.network = networkCalls(options)
     this.createNode = (fields) => admin.createNode(fields)
-    this.updateNode = (uuid, change) => this.#retryWhileLocked(() => admin.updateNode(uuid, change))
+    this.updateNode = async (uuid, change) => {
+      const node = await this.#retryWhileLocked(() => admin.updateNode(uuid, change))
+      // With another driver or group it may have come to this process.
+      if (!options.share.isWhole) dispatcher.follow(uuid)
+      return node
+    }
     this.destroyNode = async (uuid) => {
       this.#checkServed(uuid, 400)
       await this.#retryWhileLocked(() => admin.destroyNode(uuid))
@@ -246,10 +263,23 @@ class LocalConductor implements Conductor {
     }
   }
 
+  conductors(): readonly ConductorMember[] {
+    return this.#options.share.conductors()
+  }
+
+  holderOf(node: PlacedNode): string | null {
+    return this.#options.share.holderOf(node)
+  }
+
+  get placement(): number {
+    return this.#options.share.placement
+  }
+
   drivers(): DriverDescription[] {
+    const alive = this.conductors().filter((conductor) => conductor.alive)
     return (this.#options.types ?? HARDWARE_TYPES).map(({ name, interfaces, properties }) => ({
       name,
-      hosts: [this.host],
+      hosts: alive.filter(({ drivers }) => drivers.includes(name)).map(({ host }) => host),
       type: 'dynamic',
       interfaces: structuredClone(interfaces) as DriverDescription['interfaces'],
       properties: { ...properties },
@@ -364,9 +394,11 @@ class LocalConductor implements Conductor {
    * @throws IronicError with the status that ironic 39.0.0 gives a NoValidHost where the call asks for its conductor
    */
   #checkServed(uuid: string, status: 400 | 404 = 404): void {
-    const record = this.#options.store.records.nodes.get(uuid)?.record
-    if (record && record.conductor_group !== this.group)
-      throw noConductor(record.driver, record.conductor_group, status)
+    const { store, share } = this.#options
+    const record = store.records.nodes.get(uuid)?.record
+    if (!record || share.holderOf(record) !== null) return
+    checkConductors(share)
+    throw noConductor(record.driver, record.conductor_group, status)
   }
 
   #subject(uuid: string) {

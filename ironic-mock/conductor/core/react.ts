@@ -66,7 +66,7 @@ function applyEvent(task: NodeTask, event: ConductorEvent): void {
     case 'released':
       return followHeartbeat(task)
     case 'restarted':
-      return recover(task, event.job)
+      return recover(task, event.job, event.goesOn)
     case 'power-seen':
       return powerSeen(task, event)
     case 'power-recovered':

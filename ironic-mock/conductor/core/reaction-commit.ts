@@ -11,7 +11,6 @@ export const WAITING_HEARTBEAT = 'heartbeat'
 
 interface ReactionCommitParts {
   store: Pick<StoreView, 'records'>
-  host: string
   clock: Clock
   random: Random
 }
@@ -19,10 +18,12 @@ interface ReactionCommitParts {
 /**
  * Turns a reaction into one commit; undefined when nothing changes.
  *
+ * @param host the conductor that the history names
  * @param done the effect whose outcome was the event
  */
 export function commitOf(
-  { store, host, clock, random }: ReactionCommitParts,
+  { store, clock, random }: ReactionCommitParts,
+  host: string,
   { record: node, revision }: { readonly record: Readonly<NodeRecord>; readonly revision: number },
   reaction: Reaction,
   done: StoredEffect | undefined,

@@ -44,8 +44,11 @@ export class BootDevices {
     checkBootDevice(node, device)
     if ((device === 'disk' || device === 'cdrom') && !remembersPower(node, conf))
       try {
-        await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: device })
+        await this.#admin.whileReserved(uuid, async () => {
+          await (await bmcs(node, store.records.portsOf(uuid))).setBoot({ kind: device })
+        })
       } catch (error) {
+        if (error instanceof IronicError) throw error
         throw new IronicError(502, bmcErrorText(node, error))
       }
     if (fixedAnswers(node)) return

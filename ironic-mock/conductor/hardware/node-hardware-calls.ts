@@ -18,7 +18,7 @@ import type { Store } from '../../store/store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { HardwareCalls, VendorCall } from './hardware-calls.js'
 import type { HardwareRequest } from './hardware-request.js'
-import { checkUnlocked } from '../records/node-admin.js'
+import { checkUnlocked, type Admin } from '../records/node-admin.js'
 import type { AgentSubject } from '../agents/perform-agent.js'
 import type { EffectRunner } from '../core/effect-runner.js'
 import { callVendor } from './vendor-calls.js'
@@ -28,8 +28,10 @@ export class NodeHardwareCalls implements HardwareCalls {
   readonly #store: Store & StoreView
   readonly #dispatcher: Dispatcher
   readonly #effects: EffectRunner
+  readonly #admin: Admin
 
-  constructor(store: Store & StoreView, dispatcher: Dispatcher, effects: EffectRunner) {
+  constructor(store: Store & StoreView, dispatcher: Dispatcher, effects: EffectRunner, admin: Admin) {
+    this.#admin = admin
     this.#store = store
     this.#dispatcher = dispatcher
     this.#effects = effects
@@ -57,7 +59,8 @@ export class NodeHardwareCalls implements HardwareCalls {
 
   async injectNmi(uuid: string): Promise<void> {
     checkUnlocked(this.#subject(uuid).node)
-    await this.#ask(this.#managed(uuid, 'inject_nmi'), (hardware) => hardware.change({ change: 'nmi' }))
+    const subject = this.#managed(uuid, 'inject_nmi')
+    await this.#change(subject, (hardware) => hardware.change({ change: 'nmi' }))
   }
 
   async indicators(uuid: string): Promise<Indicators> {
@@ -76,7 +79,7 @@ export class NodeHardwareCalls implements HardwareCalls {
     checkUnlocked(this.#subject(uuid).node)
     const subject = this.#managed(uuid, 'set_indicator_state')
     checkIndicator(await this.#indicators(subject), component, name)
-    await this.#ask(subject, (hardware) => hardware.change({ change: 'indicator', component, name, state }))
+    await this.#change(subject, (hardware) => hardware.change({ change: 'indicator', component, name, state }))
   }
 
   async setConsole(uuid: string, on: boolean): Promise<void> {
@@ -136,6 +139,11 @@ export class NodeHardwareCalls implements HardwareCalls {
       if (error instanceof IronicError) throw error
       throw new IronicError(502, bmcErrorText(subject.node, error))
     }
+  }
+
+  /** Changes something of the machine at once. @throws IronicError 502 when there is no BMC, or it fails */
+  #change<T>(subject: AgentSubject, work: (hardware: BmcHardware) => Promise<T>): Promise<T> {
+    return this.#admin.whileReserved(subject.node.uuid, () => this.#ask(subject, work))
   }
 
   /** Reserves the node for a change. */

@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '../../../base/runtime/index.js'
+import type { WorkShare } from '../../members/work-share.js'
 import type { StoreView } from '../../store/open-store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { EffectRunner } from '../core/effect-runner.js'
@@ -10,6 +11,7 @@ interface PowerWatchParts {
   dispatcher: Dispatcher
   effects: EffectRunner
   store: StoreView
+  share: WorkShare
   clock: Clock
   conf: ConductorConf
   logger: Logger
@@ -103,24 +105,32 @@ function every(
 }
 
 async function sync(
-  { dispatcher, effects, conf }: PowerWatchParts,
+  { dispatcher, effects, share, conf }: PowerWatchParts,
   uuid: string,
   attempts: Map<string, number>,
 ): Promise<void> {
   const subject = dispatcher.subject(uuid)
   if (!subject || subject.node.conductor_group !== conf.conductorGroup || !isPowerSynced(subject)) return
+  if (!share.owns(subject.node)) return void attempts.delete(uuid)
   const seen: SeenPower | null = await effects.seePower(subject)
   if (seen === null) return
   const { power_state: known } = subject.node
   if (!('error' in seen) && (known === null || known === seen.power)) attempts.delete(uuid)
   else attempts.set(uuid, (attempts.get(uuid) ?? 0) + 1)
   const report = 'error' in seen ? null : await effects.seeModes(subject)
+  if (!share.owns(subject.node)) return
   await dispatcher.dispatch(uuid, { kind: 'power-seen', seen, attempt: attempts.get(uuid) ?? 0, report })
 }
 
-async function recover({ dispatcher, effects, logger }: PowerWatchParts, uuid: string): Promise<void> {
+async function recover({ dispatcher, effects, share, logger }: PowerWatchParts, uuid: string): Promise<void> {
   const subject = dispatcher.subject(uuid)
-  if (!subject || subject.node.fault !== 'power failure' || subject.node.provision_state === 'enroll') return
+  if (
+    !subject ||
+    !share.owns(subject.node) ||
+    subject.node.fault !== 'power failure' ||
+    subject.node.provision_state === 'enroll'
+  )
+    return
   const seen = await effects.seePower(subject)
   if (seen === null || 'error' in seen) return
   logger('info', `the power of node ${uuid} can be read again: ${seen.power}`, { node: uuid })

@@ -13,6 +13,7 @@ import {
   type NodeRecord,
 } from '../../../base/wire/index.js'
 import type { NodeEntry } from '../../store/record-store.js'
+import type { WorkShare } from '../../members/work-share.js'
 import type { StoreView } from '../../store/open-store.js'
 import { Duplicate, StaleRevision, type Store } from '../../store/store.js'
 import type { NewAllocation } from '../core/conductor.js'
@@ -26,7 +27,13 @@ export interface AllocationOptions {
   clock: Clock
   random: Random
   logger: Logger
+  share: WorkShare
 }
+
+/** Milliseconds between looks for allocations that other processes have accepted. */
+const FOLLOW_INTERVAL = 250
+/** `[conductor]check_allocations_interval`: looks for those of processes that have died. */
+const ORPHANS_INTERVAL = 60_000
 
 /** `[conductor]node_locked_retry_attempts` and `node_locked_retry_interval`, in milliseconds. */
 const NODE_LOCK_ATTEMPTS = 3
@@ -36,15 +43,39 @@ const NODE_LOCK_RETRY_INTERVAL = 1000
 export class Allocations {
   readonly #options: AllocationOptions
   readonly #stopped: AbortSignal
+  /** Allocations whose node is being looked for here. */
+  readonly #searching = new Set<string>()
 
   constructor(options: AllocationOptions, stopped: AbortSignal) {
     this.#options = options
     this.#stopped = stopped
   }
 
-  /** Continues the allocations of an earlier process. */
+  /** Continues the allocations of an earlier process, and of others. */
   recover(): void {
-    for (const { uuid, state } of this.#options.store.records.resources('allocation').byUuid.values())
+    this.#searchAll()
+    const { share, clock, logger, store } = this.#options
+    if (share.isWhole) return
+    const follow = async (): Promise<void> => {
+      let seen = store.records.resources('allocation').lastId
+      let checkedAt = clock.now()
+      for (;;) {
+        await clock.sleep(FOLLOW_INTERVAL, { weak: true, signal: this.#stopped })
+        const { lastId } = store.records.resources('allocation')
+        if (lastId === seen && clock.now() - checkedAt < ORPHANS_INTERVAL) continue
+        seen = lastId
+        checkedAt = clock.now()
+        this.#searchAll()
+      }
+    }
+    follow().catch((error: unknown) => {
+      if (!this.#stopped.aborted) logger('error', 'the search for nodes of allocations has stopped', { error })
+    })
+  }
+
+  #searchAll(): void {
+    const { store } = this.#options
+    for (const { uuid, state } of store.records.resources('allocation').byUuid.values())
       if (state === 'allocating') this.#inBackground(uuid)
   }
 
@@ -80,14 +111,19 @@ export class Allocations {
     }
   }
 
+  /** Looks for the node of an allocation, unless another process does. */
   #inBackground(uuid: string): void {
-    const { logger } = this.#options
-    this.#claim(uuid).catch(async (error: unknown) => {
-      // The uuid is the instance of another node already.
-      if (error instanceof Duplicate)
-        return this.#fail(uuid, `Unexpected exception during allocation: ${error.message}`)
-      if (!this.#stopped.aborted) logger('error', `allocation ${uuid} could not be processed`, { error })
-    })
+    const { logger, share } = this.#options
+    if (this.#searching.has(uuid) || !share.ownsAllocation(uuid)) return
+    this.#searching.add(uuid)
+    this.#claim(uuid)
+      .catch(async (error: unknown) => {
+        // The uuid is the instance of another node already.
+        if (error instanceof Duplicate)
+          return this.#fail(uuid, `Unexpected exception during allocation: ${error.message}`)
+        if (!this.#stopped.aborted) logger('error', `allocation ${uuid} could not be processed`, { error })
+      })
+      .finally(() => this.#searching.delete(uuid))
   }
 
   /** Takes one of the candidates; locked ones are retried. */

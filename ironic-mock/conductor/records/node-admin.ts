@@ -8,6 +8,7 @@ import {
   type ProvisionState,
 } from '../../../base/wire/index.js'
 import { chooseInterfaces, hardwareType, interfaceField, type HardwareType } from '../../drivers/hardware-types.js'
+import type { WorkShare } from '../../members/work-share.js'
 import type { NodeEntry } from '../../store/record-store.js'
 import type { StoreView } from '../../store/open-store.js'
 import { StaleRevision, type NodePatch, type Store } from '../../store/store.js'
@@ -21,6 +22,7 @@ import { protectedNode } from '../core/verbs.js'
 
 export interface AdminOptions {
   store: Store & StoreView
+  share: WorkShare
   conf: ConductorConf
   types?: readonly HardwareType[]
   clock: Clock
@@ -37,14 +39,17 @@ export class Admin {
   }
 
   async createNode(fields: NewNode): Promise<NodeRecord> {
-    const { store, random, types, conf } = this.#options
-    const { conductorGroup, defaultConductorGroup, defaultResourceClass } = conf
+    const { store, share, random, types, conf } = this.#options
+    const { defaultConductorGroup, defaultResourceClass } = conf
     const complete = {
       ...fields,
       conductor_group: fields.conductor_group || defaultConductorGroup,
       resource_class: fields.resource_class || defaultResourceClass,
     }
-    const type = hardwareType(fields.driver, complete.conductor_group, types, conductorGroup)
+    const { driver } = fields
+    const { conductor_group: group } = complete
+    checkConductors(share)
+    const type = hardwareType(driver, group, types, share.serves(group, driver))
     const record = makeNodeRecord(
       complete,
       chooseInterfaces(type, fields, types),
@@ -71,12 +76,14 @@ export class Admin {
   /** Checks that driver and interfaces fit together after a change; returns the default interfaces. */
   #interfaces(before: NodeRecord, patch: NodePatch): NodePatch {
     const regrouped = patch.conductor_group !== undefined
-    const { types, conf } = this.#options
-    const isOurs = before.conductor_group === conf.conductorGroup
+    const { types, share } = this.#options
+    const isServed = share.holderOf(before) !== null
     const reinterfaced = patch.driver !== undefined || DRIVER_INTERFACES.some((name) => interfaceField(name) in patch)
-    if (isOurs && !regrouped && !reinterfaced) return {}
+    if (isServed && !regrouped && !reinterfaced) return {}
     const after = { ...before, ...patch }
-    const type = hardwareType(after.driver, after.conductor_group, types, conf.conductorGroup)
+    checkConductors(share)
+    const { driver, conductor_group: group } = after
+    const type = hardwareType(driver, group, types, share.serves(group, driver))
     return chooseInterfaces(type, after, types)
   }
 
@@ -97,6 +104,47 @@ export class Admin {
         )
       await store.removeNode(uuid, entry.revision)
     })
+  }
+
+  /**
+   * Reserves a node during work that is done at once for a client. A process that has the database to itself needs no
+   * reservation: its work and its changes of the node come one after the other.
+   *
+   * @throws IronicError 409 while the node is reserved
+   */
+  async whileReserved<T>(uuid: string, work: () => Promise<T>): Promise<T> {
+    const { store, share } = this.#options
+    if (share.isWhole) return work()
+    const reserve = (reservation: string | null) =>
+      this.#retryStale(uuid, async ({ record, revision }) => {
+        if (reservation !== null) checkUnlocked(record)
+        else if (record.reservation !== share.host) return
+        await store.commit({ node: uuid, expect: revision, patch: { reservation } })
+      })
+    await reserve(share.host)
+    try {
+      return await work()
+    } finally {
+      await reserve(null).catch((error: unknown) => {
+        this.#releaseLater(() => reserve(null))
+        throw error
+      })
+    }
+  }
+
+  /** Tries again to release a node, where the database could not be written. */
+  #releaseLater(release: () => Promise<void>): void {
+    const attempts = async (): Promise<void> => {
+      for (let attempt = 1; attempt <= RELEASE_ATTEMPTS; attempt++) {
+        await this.#options.clock.sleep(RELEASE_INTERVAL, { weak: true })
+        const isReleased = await release().then(
+          () => true,
+          (error: unknown) => error instanceof IronicError,
+        )
+        if (isReleased) return
+      }
+    }
+    void attempts()
   }
 
   get #now(): string {
@@ -127,6 +175,16 @@ export class Admin {
       queues.leave(uuid)
     }
   }
+}
+
+/** Attempts to release a node after a failed one, and milliseconds between them. */
+const RELEASE_ATTEMPTS = 600
+const RELEASE_INTERVAL = 1000
+
+/** @throws IronicError 503 while no conductor is alive at all (ironic 39.0.0 common/hash_ring.py) */
+export function checkConductors(share: WorkShare): void {
+  if (share.conductors().some(({ alive }) => alive)) return
+  throw new IronicError(503, 'Resource temporarily unavailable, please retry.')
 }
 
 /** @throws IronicError 409 while the node is reserved */

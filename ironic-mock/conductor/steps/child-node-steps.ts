@@ -38,11 +38,16 @@ export async function runStepOnChildNodes(
   for (const { uuid } of children) {
     signal.throwIfAborted()
     const child = store.records.nodes.get(uuid)?.record
-    if (child) await runOnChild({ dispatcher, store, conf }, child, own)
+    if (child) await runOnChild({ dispatcher, store, conf }, child, own, signal)
   }
 }
 
-async function runOnChild({ dispatcher, store, conf }: ChildStepParts, child: Readonly<NodeRecord>, step: JsonObject) {
+async function runOnChild(
+  { dispatcher, store, conf }: ChildStepParts,
+  child: Readonly<NodeRecord>,
+  step: JsonObject,
+  signal: AbortSignal,
+) {
   const work = reservedWork(step, conf)
   if (work === null) {
     if (child.reservation !== null) throw ironicErrors.nodeLocked(child.uuid, child.reservation)
@@ -57,7 +62,7 @@ async function runOnChild({ dispatcher, store, conf }: ChildStepParts, child: Re
       `Can not transition from state '${child.provision_state}' on event '${work.do === 'hold' ? 'hold' : 'wait'}' (no defined transition)`,
     )
   await dispatcher.dispatch(child.uuid, { kind: 'power', target: work.effect.target, timeout: null })
-  await dispatcher.idle(child.uuid)
+  await dispatcher.idle(child.uuid, signal)
   const error = store.records.nodes.get(child.uuid)?.record.last_error
   if (error) throw new Error(error)
 }

@@ -17,7 +17,7 @@ export interface DatabaseSession {
   watch(watcher: SessionWatcher): Disposable
 }
 
-interface SessionWatcher {
+export interface SessionWatcher {
   /** A new connection is ready; the store's commits wait until this resolves. */
   begun(): Promise<void>
   lost(): void

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../../base/wire/index.js'
 import { FleetProcess } from '../../kit/fleet/fleet-process.js'
-import { freePort } from '../../real/ironic.js'
+import { freePort } from '../../real/free-port.js'
 import { pythonPeer } from '../../real/peers.js'
 import { clock } from '../measure.js'
 

@@ -110,7 +110,7 @@ export class NodeModel {
         return { kind: 'deadline', deadline: kind }
       }
       case 'restart':
-        return { kind: 'restarted', job: this.job }
+        return { kind: 'restarted', job: this.job, goesOn: false }
       case 'maintenance':
       case 'out of maintenance':
         return { kind: 'maintenance', on: draw.draw === 'maintenance', reason: null }

@@ -1,16 +1,8 @@
-import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { followShellGuide } from '../../kit/guides/shell-guide.js'
+import { freePort } from '../free-port.js'
 
 /** Pages whose blocks are one script of a shell with curl, on a port of this test's own. */
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 test.each([
   { page: 'docs/control.md', shown: 4 },

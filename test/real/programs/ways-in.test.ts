@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import {
   access,
   chmod,
@@ -28,6 +27,7 @@ import { ContainerEngine } from '../container-engine.js'
 import { dockerRegistry, type DockerRegistry } from '../docker-registry.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { debianProgram, succeeds, tool } from '../peers.js'
+import { freePort } from '../free-port.js'
 import { npmRegistry, pythonIndex, ServedFiles } from '../package-registries.js'
 import { OWNER_FACTS } from '../owner-facts.js'
 
@@ -103,15 +103,6 @@ async function releasedBlocks(page: string): Promise<Map<string, string>> {
   }
   const text = await readFile(join(checkout, page), 'utf8')
   return new Map([...text.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gm)].map(([, name, block]) => [name!, block!]))
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 interface ImageManifest {

@@ -1,4 +1,4 @@
-import { ACTOR_WORDS, ACTORS_PATTERN, BEGIN_WORDS, MACHINE_PLACES, PROFILE_WORDS } from '../value-words.js'
+import { ACTOR_WORDS, BEGIN_WORDS, MACHINE_PLACES, PROFILE_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
 /** Options of `up` that no other command has: a row here is one of them. */
@@ -64,10 +64,10 @@ export const UP_SHAPES = {
   actors: {
     value: ACTOR_WORDS.join('|'),
     example: 'all',
-    accepted: 'none, bmo, all, or all of bmo,cbo,cvo,icc,mao,mco',
+    accepted: 'none, bmo, all, or several of bmo,cbo,cvo,icc,mao,mcd,mco',
     description:
-      "operators of ironstage that work on the objects of --kube-api: bmo; none where BareMetal Operator's own binary does it; or all, which are those of a cluster of its own (default: bmo)",
-    schema: { type: 'string', pattern: ACTORS_PATTERN },
+      "operators of ironstage that work on the objects of --kube-api: bmo; none where BareMetal Operator's own binary does it; or all, which are those of a cluster of its own, or some of those with commas, as cbo,cvo,mao, where the others are your own (default: bmo)",
+    schema: OPTION_TEXT_SCHEMA,
   },
   hostclaims: {
     description:

@@ -1,6 +1,7 @@
 import { silent, systemClock, systemRandom } from '../../../../base/runtime/index.js'
 import { CONDUCTOR_HOST, serve } from '../../../../lab/index.js'
-import { freePort, realIronic } from '../../ironic.js'
+import { freePort } from '../../free-port.js'
+import { realIronic } from '../../ironic.js'
 import { compare, type Comparison } from './compare.js'
 import { EXPLAINED } from './explained.js'
 import { play } from './play.js'

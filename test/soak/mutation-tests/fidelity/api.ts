@@ -57,8 +57,8 @@ export const API_MUTANTS = fidelityMutants('ironic-api', [
     row: 'On SQLite a conductor is shown',
     does: 'is dead after a minute',
     file: 'ironic-mock/api/handlers/conductor-handlers.ts',
-    from: 'alive: true',
-    to: 'alive: startedAt < 0',
+    from: '    alive,\n  }',
+    to: '    alive: createdAt < 0,\n  }',
   },
   {
     row: 'A full disk or database',

@@ -54,9 +54,17 @@ export async function streamOfPool(
   const name = (await wantedStream(pool, parts)) ?? status.defaultStream
   const found = status.availableStreams.find((each) => each.name === name)
   if (found) return found
-  const why = `osimagestreams.machineconfiguration.openshift.io "${name}" not found`
-  throw new PoolRefusal(`could not get OSImageStreamSet for pool ${pool.metadata.name}: ${why}`)
+  throw new PoolRefusal(missingStream(pool.metadata.name, name))
 }
+
+/** Why a pool that asks for a stream of no release is not rendered (render_controller.go getOSImageStreamForPool). */
+export const missingStream = (pool: string, stream: string): string =>
+  `could not get OSImageStreamSet for pool ${pool}: osimagestreams.machineconfiguration.openshift.io "${stream}" not found`
+
+/** Why a release without the cluster's default has no streams at all (pkg/osimagestream/osimagestream.go getDefaultStreamSet). */
+export const missingDefault = (stream: string, available: readonly string[]): string =>
+  'building the OSImageStream: could not find default OSImageStream in the available streams: ' +
+  `could not find the requested ${stream} default stream in the list of OSImageStreams [${available.join(' ')}]`
 
 /**
  * The stream of a pool's rendered configuration; undefined for an image that is of none, as one that a MachineConfig names

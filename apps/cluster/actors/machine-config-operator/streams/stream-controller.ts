@@ -14,7 +14,7 @@ import { KEEPS_INSTALLED_STREAM } from '../machine-config-behaviours.js'
 import { MACHINE_CONFIG_OPERATOR, OS_IMAGE } from '../machine-config-names.js'
 import type { MachineConfigOperatorParts } from '../machine-config-operator.js'
 import { discoverStreams } from './discover-streams.js'
-import { builtinStream, FOUND_IN, WRITTEN_BY, type OsStream } from './os-streams.js'
+import { builtinStream, FOUND_IN, missingDefault, WRITTEN_BY, type OsStream } from './os-streams.js'
 
 /** Pause before a release image that cannot be read is read again. */
 const RETRY_PAUSE = minutes(1)
@@ -31,6 +31,8 @@ export class StreamController implements ResourceController {
     { kind: 'OSImageStream' },
   ]
   readonly #parts: MachineConfigOperatorParts
+  /** The last failure that was announced: it is met again with every event. */
+  #failure: string | undefined
 
   constructor(parts: MachineConfigOperatorParts) {
     this.#parts = parts
@@ -72,8 +74,9 @@ export class StreamController implements ResourceController {
   ): Promise<void> {
     const { kube, announce, behaviours } = this.#parts
     const installed = behaviours.has(KEEPS_INSTALLED_STREAM) ? installedVersion(cluster) : version
-    const defaultStream = chosenDefault(current, availableStreams, installed)
-    if (defaultStream === undefined) return
+    const defaultStream = wantedDefault(current, availableStreams, installed)
+    const names = availableStreams.map(({ name }) => name)
+    if (!names.includes(defaultStream)) return this.#announceMissing(missingDefault(defaultStream, names))
     const annotations = { [WRITTEN_BY]: version, [FOUND_IN]: image }
     if (!current)
       await kube.create<'OSImageStream'>({
@@ -88,9 +91,16 @@ export class StreamController implements ResourceController {
     await kube.patch('OSImageStream', { name: written.metadata.name }, { metadata: { annotations } })
     announce({
       actor: MACHINE_CONFIG_OPERATOR,
-      does: `finds the streams ${availableStreams.map(({ name }) => name).join(' and ')} in ${version}`,
+      does: `finds the streams ${names.join(' and ')} in ${version}`,
       because: `the cluster's default is ${defaultStream}`,
     })
+  }
+
+  /** Without its default no stream is written, and the other controllers wait for it. */
+  #announceMissing(failure: string): void {
+    if (this.#failure === failure) return
+    this.#failure = failure
+    this.#parts.announce({ actor: MACHINE_CONFIG_OPERATOR, does: 'renders no configuration', because: failure })
   }
 
   /** Makes the default that the administrator asks for the one that counts. */
@@ -108,18 +118,10 @@ export class StreamController implements ResourceController {
   }
 }
 
-/**
- * The default: the one that was asked for, else the one that there is, else that of the first release. Undefined for one that
- * the release does not bring.
- */
-function chosenDefault(
-  current: OsImageStream | undefined,
-  streams: readonly OsStream[],
-  installed: string,
-): string | undefined {
+/** The default: the one that was asked for, else the one that there is, else that of the first release. */
+function wantedDefault(current: OsImageStream | undefined, streams: readonly OsStream[], installed: string): string {
   const only = streams.length === 1 ? streams[0]!.name : undefined
-  const wanted = current?.spec.defaultStream ?? only ?? builtinStream(installed)
-  return streams.some(({ name }) => name === wanted) ? wanted : undefined
+  return current?.spec.defaultStream ?? only ?? builtinStream(installed)
 }
 
 /** The first release of a cluster. */

@@ -1,0 +1,175 @@
+import { systemClock, UserError, type Clock, type Logger } from '../../../base/runtime/index.js'
+import type {
+  JsonObject,
+  NodeListKind,
+  NodeLists,
+  NodeRecord,
+  PortRecord,
+  ResourceKind,
+  ResourceRecords,
+} from '../../../base/wire/index.js'
+import { copyRecord, type Records } from '../record-store.js'
+import { RecordReads } from '../record-reads.js'
+import type { OtherProcesses, StoreView } from '../open-store.js'
+import type { StoredInventory } from '../store-rows.js'
+import type { StoreState } from '../store-state.js'
+import type { Commit, HistoryEntry, NewResource, NodeWithRevision, ResourcePatch, Revision, Store } from '../store.js'
+import type { Writer } from '../write.js'
+import { connectDatabase } from './connect.js'
+import type { DatabaseAddress } from './database-address.js'
+import { GroupCommits } from './group-commits.js'
+import { PostgresSession } from './postgres-session.js'
+import { RecordFollower } from './record-follower.js'
+
+export interface DatabaseStoreParts {
+  readonly address: DatabaseAddress
+  /** The clock of the lab. */
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Name of this process among the conductors. */
+  readonly host: string
+}
+
+/**
+ * Ironic's database in PostgreSQL, shared with other processes. Each has all records in memory and answers reads from
+ * there; a commit is one transaction, which the database refuses when another process was first, and what others commit is
+ * followed. The schema is there, see `openSchema`.
+ *
+ * @throws the driver's error when the database cannot be reached
+ */
+export async function openDatabaseStore({ address, clock, logger }: DatabaseStoreParts): Promise<Store & StoreView> {
+  const wall = systemClock()
+  const channel = `ironstage ${address.schema}`
+  let follower: RecordFollower | undefined
+  const session = await PostgresSession.open({
+    connect: () => connectDatabase(address),
+    clock: wall,
+    logger,
+    channel,
+    notified: (payload) => {
+      if (follower && payload !== String(session.stream)) follower.followSoon()
+    },
+  })
+  try {
+    follower = await RecordFollower.open({ session, clock: wall, logger })
+    const commits = new GroupCommits({ session, follower, channel, clock, wall, logger })
+    return new DatabaseStore(session, follower, commits)
+  } catch (error) {
+    await session[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+class DatabaseStore extends RecordReads implements Store, StoreView {
+  readonly others: OtherProcesses
+
+  constructor(
+    private readonly session: PostgresSession,
+    private readonly follower: RecordFollower,
+    private readonly commits: GroupCommits,
+  ) {
+    super()
+    this.others = {
+      session,
+      catchUp: () => follower.catchUp(),
+      watchFollowed: (listener) => follower.watch(listener),
+    }
+  }
+
+  get records(): Records {
+    return this.follower.shared.records
+  }
+
+  take(): StoreState {
+    throw new UserError('shared-database', 'a database of several processes has no snapshots')
+  }
+
+  createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision> {
+    return this.#write((writer) => writer.createNode(node))
+  }
+
+  removeNode(uuid: string, expect: Revision): Promise<void> {
+    return this.#write((writer) => writer.removeNode(uuid, expect))
+  }
+
+  commit(change: Commit): Promise<Revision> {
+    return this.#write((writer) => writer.commit(change))
+  }
+
+  createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord> {
+    return this.#write((writer) => copyRecord(writer.createPort(port)))
+  }
+
+  updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord | undefined> {
+    return this.#write((writer) => {
+      const port = writer.updatePort(uuid, (current) => change(copyRecord(current)))
+      return port && copyRecord(port)
+    })
+  }
+
+  removePort(uuid: string): Promise<boolean> {
+    return this.#write((writer) => writer.removePort(uuid))
+  }
+
+  createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]> {
+    return this.#write((writer) => copyRecord(writer.resources.create(kind, record)))
+  }
+
+  updateResource<Kind extends ResourceKind>(
+    kind: Kind,
+    uuid: string,
+    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
+  ): Promise<ResourceRecords[Kind] | undefined> {
+    return this.#write((writer) => {
+      const record = writer.resources.update(kind, uuid, (current) => change(copyRecord(current)))
+      return record && copyRecord(record)
+    })
+  }
+
+  removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean> {
+    return this.#write((writer) => {
+      check?.()
+      return writer.resources.remove(kind, uuid)
+    })
+  }
+
+  nodeList<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]> {
+    return Promise.resolve(this.nodeListNow(node, kind))
+  }
+
+  nodeListNow<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind] {
+    return this.follower.shared.list(node, kind) as NodeLists[Kind]
+  }
+
+  async inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined> {
+    const [text] = await this.#texts('select record from inventories where node = $1', node)
+    return text === undefined ? undefined : (JSON.parse(text) as StoredInventory)
+  }
+
+  async history(node: string): Promise<HistoryEntry[]> {
+    const texts = await this.#texts('select record from history where node = $1 order by id', node)
+    return texts.map((text) => JSON.parse(text) as HistoryEntry)
+  }
+
+  abandon(): void {
+    this.commits.abandon()
+    this.follower.close()
+    this.session.abandon()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.commits.close()
+    this.follower.close()
+    await this.session[Symbol.asyncDispose]()
+  }
+
+  #write<T>(apply: (writer: Writer) => T): Promise<T> {
+    return this.commits.write(apply)
+  }
+
+  async #texts(query: string, node: string): Promise<string[]> {
+    await this.session.ready()
+    const { rows } = await this.session.query<{ record: string }>(query, [node])
+    return rows.map(({ record }) => record)
+  }
+}

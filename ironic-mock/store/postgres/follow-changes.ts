@@ -1,0 +1,105 @@
+import type { QueryResult } from 'pg'
+import { joinKeys, CHANGED, type ListRow, type NodeRow, type PortRow, type ResourceRow } from './read-rows.js'
+import type { StreamPositions } from './load-records.js'
+import type { PostgresSession } from './postgres-session.js'
+import type { ChangedKeys } from './row-statements.js'
+import type { FetchedRows } from './shared-records.js'
+
+/** A change of another stream, as {@link NEW_CHANGES} selects it. */
+interface ChangeRow {
+  stream: number
+  /** Number of the stream's last change. */
+  last: string
+  /** Null where the change is not in the log any more. */
+  seq: string | null
+  keys: string | null
+}
+
+/**
+ * Changes after the given places of the streams. A stream that has gone on gives at least one row, also when its log
+ * was cut.
+ */
+const NEW_CHANGES = {
+  name: 'new-changes',
+  text: `select s.stream, s.seq as last, c.seq, c.keys from streams s
+    left join unnest($1::integer[], $2::bigint[]) as known (stream, seq) on known.stream = s.stream
+    left join changes c on c.stream = s.stream and c.seq > coalesce(known.seq, 0)
+    where s.stream <> $3 and s.seq > coalesce(known.seq, 0)
+    order by s.stream, c.seq`,
+}
+
+/** The rows of all that other processes have changed since some places of their streams. */
+interface Followed {
+  readonly keys: ChangedKeys
+  readonly rows: FetchedRows
+}
+
+/** Outcome of a look at the other streams. */
+export interface FollowOutcome {
+  readonly failed: (error: Error) => void
+  /** The log does not go back to the place that is known: all has to be read again. */
+  readonly gap: () => void
+  /** Called in the turn of the database's answer, so in the order of own commits; null: nothing has changed. */
+  readonly followed: (changes: Followed | null) => void
+}
+
+/** Asks for what the other streams have had since the positions, and moves these. */
+export function followChanges(session: PostgresSession, positions: StreamPositions, outcome: FollowOutcome): void {
+  const values = [[...positions.keys()], [...positions.values()], session.stream]
+  session.send({ ...NEW_CHANGES, values }, (error, result) => {
+    if (error) return outcome.failed(error)
+    const rows = (result as QueryResult<ChangeRow>).rows
+    if (rows.length === 0) return outcome.followed(null)
+    const last = lastOfStreams(rows, positions)
+    if (!last) return outcome.gap()
+    const keys = joinKeys(rows.map(({ keys: text }) => JSON.parse(text!) as ChangedKeys))
+    fetchRows(session, keys, outcome.failed, (fetched) => {
+      for (const [stream, seq] of last) positions.set(stream, Math.max(positions.get(stream) ?? 0, seq))
+      outcome.followed({ keys, rows: fetched })
+    })
+  })
+}
+
+/** The last change of each stream; undefined when one is missing between that and the known place. */
+function lastOfStreams(rows: readonly ChangeRow[], positions: StreamPositions): StreamPositions | undefined {
+  const expected = new Map<number, number>()
+  for (const { stream, seq } of rows) {
+    const next = (expected.get(stream) ?? positions.get(stream) ?? 0) + 1
+    if (seq === null || Number(seq) !== next) return undefined
+    expected.set(stream, next)
+  }
+  return expected
+}
+
+function fetchRows(
+  session: PostgresSession,
+  keys: ChangedKeys,
+  failed: (error: Error) => void,
+  fetched: (rows: FetchedRows) => void,
+): void {
+  const nodes: NodeRow[] = []
+  const ports: PortRow[] = []
+  const resources: ResourceRow[] = []
+  const lists: ListRow[] = []
+  const asked = [
+    { statement: CHANGED.nodes, values: [keys.nodes], into: nodes },
+    { statement: CHANGED.ports, values: [keys.ports], into: ports },
+    {
+      statement: CHANGED.resources,
+      values: [keys.resources.map(([kind]) => kind), keys.resources.map(([, uuid]) => uuid)],
+      into: resources,
+    },
+    { statement: CHANGED.lists, values: [keys.lists], into: lists },
+  ].filter(({ values }) => values[0]!.length > 0)
+  if (asked.length === 0) return fetched({ nodes, ports, resources, lists })
+  let failure: Error | null = null
+  for (const [place, { statement, values, into }] of asked.entries()) {
+    session.send({ ...statement, values }, (error, result) => {
+      failure ??= error
+      if (result) for (const row of result.rows) (into as unknown[]).push(row)
+      if (place < asked.length - 1) return
+      if (failure) failed(failure)
+      else fetched({ nodes, ports, resources, lists })
+    })
+  }
+}

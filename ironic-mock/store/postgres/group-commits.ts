@@ -1,0 +1,289 @@
+import { errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
+import { DatabaseUnavailable } from '../store.js'
+import { Writer } from '../write.js'
+import { ChangedRows, type RecordChanges } from './changed-rows.js'
+import { IdBlocks, OutOfIds } from './id-blocks.js'
+import type { PostgresSession } from './postgres-session.js'
+import type { RecordFollower } from './record-follower.js'
+import { changedKeys, ROW_HAS_CHANGED, rowStatements } from './row-statements.js'
+
+interface CommitParts {
+  readonly session: PostgresSession
+  readonly follower: RecordFollower
+  readonly channel: string
+  /** The clock of the lab, which stands still while a write is under way. */
+  readonly clock: Clock
+  /** The clock of the wall. */
+  readonly wall: Clock
+  readonly logger: Logger
+}
+
+interface QueuedWrite {
+  readonly apply: (writer: Writer) => unknown
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+  /** True once its caller has its answer. */
+  isSettled: boolean
+}
+
+/** Outcome of one transaction. */
+type Outcome =
+  | { readonly is: 'committed' }
+  /** Another process was first, or two waited for each other. */
+  | { readonly is: 'conflict'; readonly error: Error }
+  /** The connection broke: the database may have committed. */
+  | { readonly is: 'broken' }
+  | { readonly is: 'refused'; readonly error: Error }
+
+/** Writes of one transaction at most: more would wait too long for their answer. */
+const LARGEST_GROUP = 256
+
+/** Conflicts of one write until it is refused; each means that another process has written meanwhile. */
+const MOST_CONFLICTS = 50
+
+/** Conflicts of a group until its writes go one by one. */
+const GROUP_CONFLICTS = 3
+
+/**
+ * Writes in transactions of all that is asked for while the transaction before is under way. A write is worked out from
+ * the records in memory; where another process was first, the database refuses the transaction, and the writes are
+ * worked out again from what that process has written.
+ */
+export class GroupCommits {
+  readonly #parts: CommitParts
+  readonly #ids = new IdBlocks()
+  #waiting: QueuedWrite[] = []
+  #isWriting = false
+  #isScheduled = false
+  #closed = false
+  /** Number of this process's last commit in its stream. */
+  #seq = 0
+  /** A transaction whose connection broke before the answer came. */
+  #unanswered: { changes: RecordChanges; seq: number; answer: (outcome: Outcome) => void } | undefined
+
+  constructor(parts: CommitParts) {
+    this.#parts = parts
+    parts.session.watch({ begun: () => this.#begun(), lost: () => this.#lost() })
+  }
+
+  write<T>(apply: (writer: Writer) => T): Promise<T> {
+    if (this.#closed) return Promise.reject(new Error('the store is closed'))
+    const { clock, session } = this.#parts
+    const hold = clock.hold('writing the database')
+    return new Promise<T>((resolve, reject) => {
+      const write: QueuedWrite = {
+        apply,
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        isSettled: false,
+      }
+      this.#waiting.push(write)
+      if (session.isReady) this.#schedule()
+      else this.#limitWait(write)
+    }).finally(() => hold[Symbol.dispose]())
+  }
+
+  /** Drops what was not sent. */
+  abandon(): void {
+    this.#closed = true
+    this.#waiting = []
+  }
+
+  /** Writes what is queued, and closes. */
+  async close(): Promise<void> {
+    while (this.#parts.session.isReady && (this.#isWriting || this.#waiting.length > 0)) {
+      this.#schedule()
+      await new Promise<void>((resolve) => this.#parts.wall.queueWork(resolve))
+    }
+    this.abandon()
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isWriting || this.#waiting.length === 0) return
+    this.#isScheduled = true
+    this.#parts.wall.queueWork(() => {
+      this.#isScheduled = false
+      void this.#writeGroup()
+    })
+  }
+
+  async #writeGroup(): Promise<void> {
+    if (this.#isWriting || this.#closed || !this.#parts.session.isReady) return
+    const group = this.#waiting.splice(0, LARGEST_GROUP)
+    if (group.length === 0) return
+    this.#isWriting = true
+    try {
+      await this.#writeAll(group)
+    } catch (error) {
+      for (const write of group) settle(write, () => write.reject(error))
+    } finally {
+      this.#isWriting = false
+      this.#schedule()
+    }
+  }
+
+  async #writeAll(group: readonly QueuedWrite[]): Promise<void> {
+    const { session, follower } = this.#parts
+    let missing = 1
+    for (let conflicts = 0; ;) {
+      await session.ready()
+      if (follower.isLoading) await follower.catchUp()
+      const open = group.filter(({ isSettled }) => !isSettled)
+      const worked = this.#workOut(open)
+      if (worked === 'out of ids') {
+        await this.#reserveIds(missing)
+        missing *= 2
+        continue
+      }
+      const { changes, answers } = worked
+      const outcome = isEmpty(changes) ? COMMITTED : await this.#transact(changes, open)
+      if (outcome.is === 'committed') {
+        for (const answer of answers) answer()
+        return
+      }
+      if (outcome.is === 'refused') throw outcome.error
+      if (outcome.is === 'broken') continue
+      conflicts++
+      await follower.catchUp()
+      if (conflicts >= MOST_CONFLICTS) throw outcome.error
+      if (conflicts < GROUP_CONFLICTS || open.length === 1) continue
+      for (const write of open) await this.#writeAll([write]).catch((error: unknown) => write.reject(error))
+      return
+    }
+  }
+
+  /** Works the writes out from the records in memory, which are as before when this returns. */
+  #workOut(group: readonly QueuedWrite[]): { changes: RecordChanges; answers: (() => void)[] } | 'out of ids' {
+    const { records } = this.#parts.follower.shared
+    const changed = new ChangedRows(records)
+    const writer = new Writer(changed, records, this.#ids)
+    const answers: (() => void)[] = []
+    for (const write of group)
+      try {
+        const value = write.apply(writer)
+        answers.push(() => settle(write, () => write.resolve(value)))
+      } catch (error) {
+        if (error instanceof OutOfIds) {
+          changed.takeBack()
+          return 'out of ids'
+        }
+        answers.push(() => settle(write, () => write.reject(error)))
+      }
+    return { changes: changed.takeBack(), answers }
+  }
+
+  async #reserveIds(blocks: number): Promise<void> {
+    const { rows } = await this.#parts.session.query<{ start: string }>(
+      "select nextval('record_ids') as start from generate_series(1, $1)",
+      [blocks],
+    )
+    this.#ids.add(rows.map(({ start }) => Number(start)))
+  }
+
+  /** Sends one transaction, with its commit, before the first answer. */
+  #transact(changes: RecordChanges, writes: readonly QueuedWrite[]): Promise<Outcome> {
+    const { session, follower, channel } = this.#parts
+    const seq = this.#seq + 1
+    return new Promise((resolve) => {
+      let failure: Error | null = null
+      const noted = (error: Error | null) => {
+        failure ??= error
+      }
+      session.send({ text: 'begin' }, noted)
+      for (const statement of rowStatements(changes, follower.shared.versions)) session.send(statement, noted)
+      const keys = JSON.stringify(changedKeys(changes))
+      session.send({ ...NOTE_CHANGE, values: [session.stream, seq, keys, channel, String(session.stream)] }, noted)
+      session.send({ text: 'commit' }, (error, result) => {
+        // The commit of a failed transaction succeeds, as a rollback.
+        if (!error && !failure && result?.command === 'COMMIT') {
+          this.#applyOwn(changes, seq)
+          return resolve(COMMITTED)
+        }
+        const outcome = outcomeOf(failure ?? error ?? new Error('the transaction was rolled back'))
+        if (outcome.is !== 'broken') return resolve(outcome)
+        this.#unanswered = { changes, seq, answer: resolve }
+        for (const write of writes) this.#limitWait(write)
+      })
+    })
+  }
+
+  #applyOwn(changes: RecordChanges, seq: number): void {
+    this.#seq = seq
+    this.#parts.follower.shared.applyOwn(changes)
+  }
+
+  /** Finds out what became of the transaction whose connection broke; its backend has ended. */
+  async #begun(): Promise<void> {
+    const { session } = this.#parts
+    const unanswered = this.#unanswered
+    this.#unanswered = undefined
+    this.#schedule()
+    if (!unanswered) return
+    try {
+      const { rows } = await session.query<{ seq: string }>('select seq from streams where stream = $1', [
+        session.stream,
+      ])
+      const isCommitted = Number(rows[0]?.seq) === unanswered.seq
+      if (isCommitted) this.#applyOwn(unanswered.changes, unanswered.seq)
+      unanswered.answer(isCommitted ? COMMITTED : { is: 'broken' })
+    } catch (error) {
+      this.#unanswered = unanswered
+      throw error
+    }
+  }
+
+  #lost(): void {
+    for (const write of this.#waiting) this.#limitWait(write)
+  }
+
+  /** Refuses a write when the database stays away for too long. */
+  #limitWait(write: QueuedWrite): void {
+    this.#parts.session.ready().then(
+      () => this.#schedule(),
+      (error: unknown) => {
+        this.#waiting = this.#waiting.filter((other) => other !== write)
+        settle(write, () => write.reject(error))
+      },
+    )
+  }
+}
+
+const COMMITTED: Outcome = { is: 'committed' }
+
+/** The number of a commit in its stream, its keys in the log, and a word to the other processes. */
+const NOTE_CHANGE = {
+  name: 'note-change',
+  text: `with step as (update streams set seq = $2, used = now() where stream = $1 and seq = $2 - 1 returning 1),
+    noted as (insert into changes (stream, seq, keys) select $1, $2, $3 from step returning 1)
+    select 1 / count(*), pg_notify($4, $5) from noted`,
+}
+
+function settle(write: QueuedWrite, answer: () => void): void {
+  if (write.isSettled) return
+  write.isSettled = true
+  answer()
+}
+
+const isEmpty = ({ nodes, ports, resources, lists, inventories, history }: RecordChanges): boolean =>
+  nodes.size + ports.size + resources.size + lists.size + inventories.size + history.length === 0
+
+/**
+ * SQLSTATEs of what succeeds when it is worked out again: a row that has changed, a unique value or a reference that another
+ * process was first with, a failed serialization, a deadlock.
+ */
+const CONFLICTS = new Set([ROW_HAS_CHANGED, '23505', '23503', '40001', '40P01'])
+
+/** SQLSTATE of a full disk, and of a server that takes no changes. */
+const DISK_FULL = '53100'
+const READ_ONLY = '25006'
+
+function outcomeOf(error: Error & { code?: string }): Outcome {
+  const { code = '' } = error
+  if (CONFLICTS.has(code)) return { is: 'conflict', error }
+  // Not of the server at all, an administrator's end of the backend, a server that stops or starts.
+  if (!('severity' in error) || /^(57P0|08)/.test(code)) return { is: 'broken' }
+  if (code === DISK_FULL) return { is: 'refused', error: Object.assign(new Error(error.message), { code: 'ENOSPC' }) }
+  if (code === READ_ONLY)
+    return { is: 'refused', error: new DatabaseUnavailable('the database takes no changes', { cause: error }) }
+  return { is: 'refused', error: new Error(`the database refused a change: ${errorChain(error).join(': ')}`) }
+}

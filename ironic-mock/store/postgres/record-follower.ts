@@ -1,0 +1,162 @@
+import { errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
+import { DatabaseUnavailable } from '../store.js'
+import { followChanges } from './follow-changes.js'
+import { loadRecords, type StreamPositions } from './load-records.js'
+import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
+import type { SharedRecords } from './shared-records.js'
+
+interface FollowerParts {
+  readonly session: PostgresSession
+  /** The clock of the wall. */
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Milliseconds between looks at the other streams, should a notification be lost. */
+const LOOK_INTERVAL = 1000
+
+/** Milliseconds between two prunings of the log. */
+const PRUNE_INTERVAL = 60_000
+
+/** A process that has seen no change for longer than the log goes back reads all again. */
+const PRUNE = "delete from changes where at < now() - interval '10 minutes'"
+
+/** Streams of processes that ended long ago. */
+const FORGET_STREAMS = "delete from streams where used < now() - interval '1 day' and stream <> $1"
+
+/** Keeps the records in memory equal to the database, with what other processes commit. */
+export class RecordFollower {
+  readonly #parts: FollowerParts
+  readonly #listeners = new Set<(nodes: readonly string[]) => void>()
+  readonly #timers: Disposable[] = []
+  #shared: SharedRecords
+  #positions: StreamPositions
+  /** The look that the next callers share; it is not sent yet. */
+  #next: Promise<void> | undefined
+  #loading: Promise<void> | undefined
+  #closed = false
+
+  private constructor(parts: FollowerParts, shared: SharedRecords, positions: StreamPositions) {
+    this.#parts = parts
+    this.#shared = shared
+    this.#positions = positions
+    this.#repeat(LOOK_INTERVAL, () => this.followSoon())
+    this.#repeat(PRUNE_INTERVAL, () => this.#prune())
+  }
+
+  /** Reads all records. */
+  static async open(parts: FollowerParts): Promise<RecordFollower> {
+    const { shared, positions } = await loadRecords(parts.session)
+    return new RecordFollower(parts, shared, positions)
+  }
+
+  get shared(): SharedRecords {
+    return this.#shared
+  }
+
+  /** True while all records are read anew: nothing may be committed on the old ones. */
+  get isLoading(): boolean {
+    return this.#loading !== undefined
+  }
+
+  watch(listener: (nodes: readonly string[]) => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
+  /** Follows without a caller that waits. */
+  followSoon(): void {
+    if (this.#closed || !this.#parts.session.isReady) return
+    this.#look().catch((error: unknown) => {
+      if (!this.#closed && this.#parts.session.isReady)
+        this.#parts.logger('warn', `changes of other processes could not be read: ${errorChain(error).join(': ')}`)
+    })
+  }
+
+  /**
+   * Resolves when the records have all that was committed before the call. Calls that come together share one question,
+   * which is asked after all of them.
+   *
+   * @throws DatabaseUnavailable
+   */
+  async catchUp(): Promise<void> {
+    const { session, clock } = this.#parts
+    const until = clock.now() + DATABASE_WAIT
+    for (;;) {
+      await session.ready()
+      try {
+        return await this.#look()
+      } catch (error) {
+        if (session.isReady || this.#closed || clock.now() > until)
+          throw new DatabaseUnavailable('the database does not answer', { cause: error })
+      }
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const timer of this.#timers.splice(0)) timer[Symbol.dispose]()
+    this.#listeners.clear()
+  }
+
+  #look(): Promise<void> {
+    this.#next ??= new Promise((resolve, reject) => {
+      this.#parts.clock.queueWork(() => {
+        this.#next = undefined
+        if (this.#loading) this.#loading.then(resolve, reject)
+        else this.#ask(resolve, reject)
+      })
+    })
+    return this.#next
+  }
+
+  #ask(resolve: () => void, reject: (error: unknown) => void): void {
+    followChanges(this.#parts.session, this.#positions, {
+      failed: reject,
+      gap: () => {
+        this.#loading ??= this.#reload().finally(() => (this.#loading = undefined))
+        this.#loading.then(resolve, reject)
+      },
+      followed: (changes) => {
+        if (changes) {
+          this.#shared.applyFetched(changes.keys, changes.rows)
+          const { keys, rows } = changes
+          this.#tell([...new Set([...keys.nodes, ...keys.lists, ...rows.ports.map(({ record }) => nodeOf(record))])])
+        }
+        resolve()
+      },
+    })
+  }
+
+  async #reload(): Promise<void> {
+    const before = [...this.#shared.records.nodes.keys()]
+    const { shared, positions } = await loadRecords(this.#parts.session)
+    this.#shared = shared
+    this.#positions = positions
+    this.#tell([...new Set([...before, ...shared.records.nodes.keys()])])
+  }
+
+  #tell(nodes: readonly string[]): void {
+    if (nodes.length > 0) for (const listener of this.#listeners) listener(nodes)
+  }
+
+  #prune(): void {
+    const { session } = this.#parts
+    if (!session.isReady) return
+    const ignored = () => {}
+    session.send({ text: 'update streams set used = now() where stream = $1', values: [session.stream] }, ignored)
+    session.send({ text: PRUNE }, ignored)
+    session.send({ text: FORGET_STREAMS, values: [session.stream] }, ignored)
+  }
+
+  #repeat(interval: number, work: () => void): void {
+    const place = this.#timers.length
+    const again = () => {
+      work()
+      if (!this.#closed) this.#timers[place] = this.#parts.clock.timer(interval, again, { weak: true })
+    }
+    this.#timers.push(this.#parts.clock.timer(interval, again, { weak: true }))
+  }
+}
+
+const nodeOf = (portRecord: string): string => (JSON.parse(portRecord) as { node_uuid: string }).node_uuid
