@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { LabClock, Probe, Scope } from '../../base/runtime/index.js'
-import { NODE_DEFAULTS, type JsonObject, type NodeRecord } from '../../base/wire/index.js'
+import type { JsonObject } from '../../base/wire/index.js'
 import type { Bmc, BmcError } from '../../ironic-mock/index.js'
+import { aNode } from '../../test/kit/ironic-records.js'
 import type { BootFiles } from '../images/boot-files.js'
 import { openRemoteBmcs } from './remote-bmcs.js'
 
@@ -42,6 +43,7 @@ class OddBmc implements AsyncDisposable {
   static async open(
     odd: Readonly<Record<string, Answer>>,
     info: JsonObject = {},
+    driver = 'redfish',
   ): Promise<OddBmc & { bmc: Bmc; url: string }> {
     const opened = new OddBmc()
     const server = createServer((request, response) => {
@@ -75,13 +77,12 @@ class OddBmc implements AsyncDisposable {
       }),
     )
     const account = { redfish_address: url, redfish_username: 'admin', redfish_password: 'secret' }
-    const node: NodeRecord = {
-      ...NODE_DEFAULTS,
+    const node = aNode({
       uuid: 'the-node',
-      driver: 'redfish',
+      driver,
       boot_interface: 'redfish-virtual-media',
       driver_info: { ...account, ...info },
-    } as NodeRecord
+    })
     return Object.assign(opened, { bmc: await remote.of(node, []), url })
   }
 
@@ -233,4 +234,40 @@ describe('the requests to a BMC', () => {
       `${reset} {"ResetType":"GracefulRestart"}`,
     ])
   })
+
+  test('the end of a ramdisk sets the disk too, where upstream only takes the medium away', async () => {
+    const info = { redfish_system_id: SYSTEM, redfish_auth_type: 'basic' }
+    await using there = await OddBmc.open({}, info)
+    await there.bmc.setBoot({ kind: 'disk' }, { eject: ['cdrom'] })
+    expect(there.calls.filter((call) => call.startsWith('PATCH'))).toHaveLength(1)
+  })
+
+  test('an iDRAC boots its virtual CD by the override of the standard', async () => {
+    const drives = '/redfish/v1/Systems/1/VirtualMedia'
+    const cd = `${drives}/Cd`
+    const drive = { Id: 'Cd', MediaTypes: ['CD'], Inserted: false, Actions: insertion(cd) }
+    const media = { ...DOCUMENTS[SYSTEM], VirtualMedia: { '@odata.id': drives } }
+    const info = { redfish_system_id: SYSTEM, redfish_auth_type: 'basic' }
+    const odd: Record<string, Answer> = {
+      [`GET ${SYSTEM}`]: (_, response) => say(response, 200, media),
+      [drives]: (_, response) => say(response, 200, { Members: [{ '@odata.id': cd }] }),
+      [cd]: (_, response) => say(response, 200, drive),
+      [`POST ${cd}/Actions/VirtualMedia.InsertMedia`]: (_, response) => void response.writeHead(204).end(),
+    }
+    await using there = await OddBmc.open(odd, info, 'idrac')
+    await there.bmc.setBoot({ kind: 'iso', url: 'http://192.0.2.1/ipa.iso' }, { eject: ['cdrom'] })
+    expect(there.calls.filter((call) => !call.startsWith('GET'))).toEqual([
+      `POST ${cd}/Actions/VirtualMedia.InsertMedia {"Image":"http://192.0.2.1/ipa.iso"}`,
+      `PATCH ${SYSTEM} {"Boot":{"BootSourceOverrideTarget":"Cd","BootSourceOverrideEnabled":"Once"}}`,
+    ])
+  })
+
+  test('a node of the driver ipmi is refused, with what to use', async () => {
+    const error = await failure(OddBmc.open({}, {}, 'ipmi'))
+    expect(error.message).toContain('node the-node has the driver ipmi, whose machines are not reached elsewhere')
+  })
+})
+
+const insertion = (drive: string): object => ({
+  '#VirtualMedia.InsertMedia': { target: `${drive}/Actions/VirtualMedia.InsertMedia` },
 })

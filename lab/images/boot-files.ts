@@ -5,7 +5,7 @@ import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
 
 /** A kernel and its initramfs by URL, with the command line. */
-export interface NetworkBoot {
+interface NetworkBoot {
   readonly kernel: string
   readonly ramdisk: string
   readonly append: string

@@ -105,7 +105,10 @@ export async function openSnapshots(
 }
 
 /** Why a stage cannot be repeated from what its callers did; undefined when it can. */
-function unrepeatable({ folder, liveImages, elsewhere, rewinds = true }: StageOptions, clock: Clock): string | undefined {
+function unrepeatable(
+  { folder, liveImages, elsewhere, rewinds = true }: StageOptions,
+  clock: Clock,
+): string | undefined {
   if (!(clock instanceof VirtualClock)) return PASSING
   if (!rewinds) return 'this lab does not record its calls'
   if (folder) return 'a lab with a state folder cannot be repeated'

@@ -59,7 +59,9 @@ export async function openElsewhere(
     if (event.kind === 'node-gone') files.forget(event.uuid)
   }, 'always')
   const { powerStateChangeTimeout: powerTimeout } = conf
-  const remote = scope.use(openRemoteBmcs({ files, probe, clock, powerTimeout, answerTimeout: elsewhere.answerTimeout }))
+  const remote = scope.use(
+    openRemoteBmcs({ files, probe, clock, powerTimeout, answerTimeout: elsewhere.answerTimeout }),
+  )
   return {
     bmcs: remote.of,
     ironicUrl: publicEndpoint ?? urlFor(connections.url, advertise),

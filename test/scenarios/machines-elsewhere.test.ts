@@ -1,14 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { REHEARSAL_IMAGE } from '../../lab/index.js'
+import { installCoreos, REHEARSAL_IMAGE } from '../../lab/index.js'
 import { FleetAndIronic } from '../kit/fleet/fleet-and-ironic.js'
 import { slowImage } from '../kit/fleet/slow-image.js'
 
 const SPEED = 20
 
-const deployment = (url: string) => ({
-  deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args: { image_url: url } }],
-})
+const deployment = (url: string) => ({ deploy_steps: [installCoreos({ image_url: url })] })
 
 async function imageOf(there: FleetAndIronic): Promise<string> {
   const { url, finish } = await slowImage(await readFile(REHEARSAL_IMAGE), there.scope)

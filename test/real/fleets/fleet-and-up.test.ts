@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { LabClient } from '../../../control/index.js'
 import { Scope, systemClock } from '../../../base/runtime/index.js'
 import { HttpTransport, IronicClient, type ApiNode } from '../../../base/wire/index.js'
-import { REHEARSAL_IMAGE } from '../../../lab/index.js'
+import { installCoreos, REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { UpProcess } from '../../kit/commands/up-process.js'
 import { FleetProcess } from '../../kit/fleet/fleet-process.js'
 import { slowImage } from '../../kit/fleet/slow-image.js'
@@ -37,9 +37,7 @@ test('ironstage up deploys the machines of ironstage fleet, and each survives a 
   }
   const outcome = async (name: string) => (await new LabClient(fleet.ready.control_url).machine(name)).boot?.outcome
   const slow = await slowImage(await readFile(REHEARSAL_IMAGE), scope)
-  const deployment = {
-    deploy_steps: [{ interface: 'deploy', step: 'install_coreos', priority: 80, args: { image_url: slow.url } }],
-  }
+  const deployment = { deploy_steps: [installCoreos({ image_url: slow.url })] }
   await expect
     .poll(async () => (await client.nodes()).map(({ name }) => name).sort(), { timeout: REAL_PEER_TIMEOUT })
     .toEqual(NAMES)
