@@ -87,6 +87,6 @@ async function hostForOthers(host: string, clock: StageCore['clock']): Promise<s
   const found = await addressForBmcs([], clock)
   if (found !== undefined) return found
   throw new UserError('agent-address', `this host has no address besides ${host} by which machines could reach it`, {
-    remedy: 'name one with --set api.public_endpoint=URL',
+    remedy: 'set [api]public_endpoint, in the configuration of Ironic',
   })
 }
