@@ -26,6 +26,6 @@ export const ERRORS = defineCatalogue({
   },
   'shared-database': {
     sentence: 'a database that several processes share does not allow that',
-    remedy: 'start a lab of its own, without --database',
+    remedy: 'take a lab with a database of its own',
   },
 })

@@ -48,6 +48,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the machine has been removed',
     remedy: "get the node's machine again",
   },
+  'machines-elsewhere': {
+    sentence: 'the machines of this lab are elsewhere, and it can neither make them nor set them back',
+    remedy: 'change them where they are: with the control API of their fleet',
+  },
   'method-not-allowed': {
     sentence: 'the control API does not support this method on this path',
     remedy: 'use one that the message names',

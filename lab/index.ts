@@ -23,6 +23,7 @@ export {
 export { StagedNode } from './lab-node.js'
 export type { DeployRequest, EnrollOptions, Lab, LabBoot, LabMachine, LabNode, LabOptions } from './lab.js'
 export { firmwareImages } from './bmcs/firmware-images.js'
+export { linksIn, objectIn, type RedfishJson, textIn } from './bmcs/redfish/redfish-json.js'
 export { type IpmiListener, listenForIpmi } from './bmcs/serve-ipmi.js'
 export { accountProblem as ipmiAccountProblem } from '../bmc/ipmi/index.js'
 export { serveControl } from './control/serve-control.js'

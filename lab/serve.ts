@@ -131,8 +131,9 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
 
 /** Serves a fork, without the files and the printed lines of the lab. Its time passes as that of the lab does now. */
 async function forkOf(options: ServeOptions, network: StageNetwork, from: StoredSnapshot): Promise<ForkedLab> {
-  const { clock: ofLab, stateDir, liveImages } = options
-  const what = stateDir === null ? (liveImages ? 'serves live images' : undefined) : 'has a state folder'
+  const { clock: ofLab, stateDir, liveImages, elsewhere } = options
+  const own = elsewhere ? 'has its machines elsewhere' : liveImages ? 'serves live images' : undefined
+  const what = stateDir === null ? own : 'has a state folder'
   if (what !== undefined || !(ofLab instanceof LabClock))
     throw new UserError('snapshot-unsupported', `a lab that ${what ?? 'has another clock'} has no forks`, {
       remedy: 'fork one without a state folder and live images',

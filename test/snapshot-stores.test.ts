@@ -36,6 +36,8 @@ const STORES: Record<string, string> = {
   'lab/lab-events.ts': 'listeners, which belong to callers',
   'lab/faults/faults.ts': 'registered: faults',
   'lab/faults/active-fault.ts': 'part of the registered faults',
+  'lab/bmcs/remote-bmcs.ts': 'connections to machines elsewhere, with which a lab takes no snapshots',
+  'lab/images/boot-files.ts': 'files of machines elsewhere, with which a lab takes no snapshots',
   'lab/images/live-images.ts': 'made from the records of nodes',
   'lab/journal/record-steps.ts': 'in `journal` of the state',
   'lab/faults/fault-index.ts': 'made from faults',

@@ -78,10 +78,7 @@ export function describeRedfishError(node: BmcOwner, error: BmcError): string {
 }
 
 /** The request that a call of a machine of this process stands for. */
-function impliedRequest(
-  node: BmcOwner,
-  request: BmcRequest = { call: 'read power' },
-): { method: string; url: string } {
+function impliedRequest(node: BmcOwner, request: BmcRequest = { call: 'read power' }): { method: string; url: string } {
   const { method, below } = requestOf(request)
   return { method, url: serviceOf(node) + systemOf(node) + below }
 }

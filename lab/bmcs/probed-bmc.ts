@@ -12,7 +12,7 @@ import { callOverRedfish, namingCall } from './driver-call.js'
 /** `[redfish]read_timeout`, and the time in which ipmitool has no answer to its only datagram. */
 const ANSWER_TIMEOUTS = { redfish: seconds(60), ipmi: seconds(5) } as const
 
-/** Whose BMC is called, and who sees it. */
+/** The caller of a node's BMC, and the probe that sees its calls. */
 export interface BmcCaller {
   readonly probe: Probe
   /** Uuid of the node. */

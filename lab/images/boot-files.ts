@@ -5,13 +5,13 @@ import { openOnSavedPort } from '../addresses/saved-port.js'
 import type { StateFolder } from '../state/state-folder.js'
 
 /** A kernel and its initramfs by URL, with the command line. */
-export interface NetworkBoot {
+interface NetworkBoot {
   readonly kernel: string
   readonly ramdisk: string
   readonly append: string
 }
 
-/** What a conductor puts on its HTTP server for machines that boot: an ISO for each node, and scripts of iPXE. */
+/** Files that a conductor puts on its HTTP server for machines that boot: an ISO for each node, and scripts of iPXE. */
 export interface BootFiles extends AsyncDisposable {
   /** Without a trailing slash. */
   readonly url: string

@@ -82,6 +82,7 @@ export async function openSnapshots(
     report,
     random: randomness.main,
     unrepeatable: why ?? PASSING,
+    isWithoutMachines: options.elsewhere !== undefined,
     identity: options.identity,
     forks: scope.use(new Forks(options.fork, report)),
   })
@@ -104,10 +105,14 @@ export async function openSnapshots(
 }
 
 /** Why a stage cannot be repeated from what its callers did; undefined when it can. */
-function unrepeatable({ folder, liveImages, rewinds = true }: StageOptions, clock: Clock): string | undefined {
+function unrepeatable(
+  { folder, liveImages, elsewhere, rewinds = true }: StageOptions,
+  clock: Clock,
+): string | undefined {
   if (!(clock instanceof VirtualClock)) return PASSING
   if (!rewinds) return 'this lab does not record its calls'
   if (folder) return 'a lab with a state folder cannot be repeated'
+  if (elsewhere) return 'a lab whose machines are elsewhere cannot be repeated'
   if (liveImages) return 'a lab whose machines fetch what they boot cannot be repeated'
   return undefined
 }

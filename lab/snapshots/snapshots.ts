@@ -50,6 +50,8 @@ interface SnapshotParts {
   /** Absent for a lab that cannot be repeated, with the reason. */
   inputs: Inputs | undefined
   unrepeatable: string
+  /** True where the machines are elsewhere, and would not go back. */
+  isWithoutMachines: boolean
   /** Absent where no other lab has the same options. */
   identity: (() => LabIdentity) | undefined
   forks: Forks
@@ -261,7 +263,11 @@ export class StageSnapshots implements Snapshots {
 
   /** Runs `work` while nothing else moves the lab. */
   #atRest<T>(work: (mover: Mover | undefined) => Promise<T>): Promise<T> {
-    const { clock } = this.#parts
+    const { clock, isWithoutMachines } = this.#parts
+    if (isWithoutMachines)
+      return Promise.reject(
+        new UserError('machines-elsewhere', 'the machines of this lab are elsewhere, and would not go back with it'),
+      )
     return stillClock(clock)?.atRest(work) ?? this.#alone.run(() => work(undefined))
   }
 }

@@ -1,6 +1,6 @@
 import { deadlinesOf, missingPort, stepPlan, type StoreView } from '../../ironic-mock/index.js'
 import type { Machines } from '../../machine/index.js'
-import { defined, type LateBound } from '../../base/runtime/index.js'
+import { defined, UserError, type LateBound } from '../../base/runtime/index.js'
 import type { Dispatch, IronicClient, NodeRecord } from '../../base/wire/index.js'
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { BmcAccount } from '../../control/index.js'
@@ -44,7 +44,12 @@ export function stageControl(
   const { faults, journal, recorder, strikes, node } = observation
   const machines = enteringMachines(all, () => outsideRequests.inputs)
   const nodes = () => [...database.records.nodes.values()].map(({ record }) => record)
-  const spec = specsOnDemand(options)
+  const plainSpec = specsOnDemand(options)
+  // All calls that make machines begin with a specification.
+  const spec: typeof plainSpec = (...wanted) => {
+    refuseMachines(options)
+    return plainSpec(...wanted)
+  }
   const enroll: Parameters<typeof enrollMore>[1]['enroll'] = (made, fields) =>
     entrance.get().enroll({ spec: made, fields })
   const setAccount = (address: string, account: BmcAccount): void => {
@@ -88,6 +93,14 @@ export function stageControl(
     const control = metrics.beside(controlApi({ api, handlers, logger, ...defined({ guard }) }), guard)
     return options.page ? withPage(control) : control
   }
+}
+
+/** @throws UserError `machines-elsewhere` */
+function refuseMachines({ elsewhere }: StageOptions): void {
+  if (elsewhere)
+    throw new UserError('machines-elsewhere', 'this lab makes no machines: those of its nodes are elsewhere', {
+      remedy: 'enroll machines of a fleet: ironstage fleet --count 3 --ironic-url URL --enroll',
+    })
 }
 
 /** Deletes a node in any state, and its machine. */

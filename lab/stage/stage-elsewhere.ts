@@ -11,7 +11,7 @@ import type { IronicSettings } from './ironic-settings.js'
 import type { StageCore } from './stage-core.js'
 import type { StageOptions } from './stage-options.js'
 
-/** What an Ironic has for machines that are not of its stage. */
+/** The way of an Ironic to machines that are not of its stage. */
 export interface Elsewhere {
   readonly bmcs: Bmcs
   /** URL at which the agents of these machines find this Ironic, without `/v1`. */
@@ -59,7 +59,9 @@ export async function openElsewhere(
     if (event.kind === 'node-gone') files.forget(event.uuid)
   }, 'always')
   const { powerStateChangeTimeout: powerTimeout } = conf
-  const remote = scope.use(openRemoteBmcs({ files, probe, clock, powerTimeout, answerTimeout: elsewhere.answerTimeout }))
+  const remote = scope.use(
+    openRemoteBmcs({ files, probe, clock, powerTimeout, answerTimeout: elsewhere.answerTimeout }),
+  )
   return {
     bmcs: remote.of,
     ironicUrl: publicEndpoint ?? urlFor(connections.url, advertise),
@@ -85,6 +87,6 @@ async function hostForOthers(host: string, clock: StageCore['clock']): Promise<s
   const found = await addressForBmcs([], clock)
   if (found !== undefined) return found
   throw new UserError('agent-address', `this host has no address besides ${host} by which machines could reach it`, {
-    remedy: 'name one with --set api.public_endpoint=URL',
+    remedy: 'set [api]public_endpoint, in the configuration of Ironic',
   })
 }

@@ -23,7 +23,7 @@ export interface StageNetwork {
 }
 
 /** Machines of other processes or real ones, whose BMCs are reached over the network. */
-export interface MachinesElsewhere {
+interface MachinesElsewhere {
   /** Port of the boot files that this Ironic serves; default: a free one, which the state folder keeps. */
   bootPort?: number
   /** Milliseconds of wall time that a BMC may be silent; default: a minute, as `[redfish]read_timeout`. */

@@ -143,7 +143,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     spec: machineSpecs(options),
     group: settings.conf.conductorGroup,
   })
-  const parts = { database, reservations, observation, agents, machines, registry, accounts, live, elsewhere, enrollment }
+  const opened = { database, reservations, observation, agents, machines, registry }
+  const parts = { ...opened, accounts, live, elsewhere, enrollment }
   const withControl = stageControl(options, core, connections, { ...parts, entrance })
   const start = ironicStarter(options, core, settings, connections, { ...parts, withControl })
   const ironic = scope.use(new StagedIronic({ start, apiSwitch: connections.apiSwitch, database, reservations }))

@@ -11,7 +11,7 @@ import {
   systemRandom,
   type ConfigFile,
 } from '../../../base/runtime/index.js'
-import { serve, type LabEvent, type LiveImagesRequest, type ServedLab } from '../../../lab/index.js'
+import { serve, type LabEvent, type LiveImagesRequest, type ServedLab, type ServeOptions } from '../../../lab/index.js'
 import { entryLine, maskValue, type FaultReport } from '../../../control/index.js'
 import { LabReplays } from '../../recording/index.js'
 import { loadManagers } from '../../runs/index.js'
@@ -39,10 +39,11 @@ import type { UpCluster } from './up-cluster.js'
 import type { UpIronicObject } from './up-ironic-object.js'
 import { readActors } from './up-actors.js'
 import { readyLines } from './up-ready.js'
-import type { UP_OPTIONS } from '../options/option-lists.js'
+import { LIVE_IMAGE_OPTIONS, type UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
 type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
+type LabElsewhere = NonNullable<ServeOptions['elsewhere']>
 
 /** `ironstage up`: serves until a signal stops it. */
 // eslint-disable-next-line max-lines-per-function -- a linear script: what is opened here is closed at its end, in reverse
@@ -63,6 +64,7 @@ export async function up(
   using _ = containStrayErrors(environment, logger)
   const say: SayLine = (event, text) => stdout.either(json, event, text)
   checkBegin(options)
+  checkElsewhere(options)
   const clock = new LabClock({ mode: clockMode(options) })
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
@@ -108,7 +110,7 @@ export async function up(
       actors: cluster?.actors,
     }),
     ...bmcs.event,
-    ...defined({ images: servedImages(served) }),
+    ...defined({ images: servedImages(served), boot_url: served.stage.elsewhere?.bootUrl }),
   }
   say(ready, [
     ...readyLines(served, {
@@ -208,11 +210,49 @@ async function labRequest(options: UpOptions, environment: Environment, configFi
     ...defined({ hardware: options.hardware === undefined ? undefined : await readHardware(options.hardware) }),
     ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
     stateDir: options['state-dir'] ?? null,
+    ...defined({ elsewhere: elsewhereOf(options) }),
     realistic: options.realistic ?? false,
     imageCache: await makeCacheRequest(options, environment),
     ...defined({ managers: options.steps ? await loadManagers(options.steps) : undefined }),
     page: isDashboardServed(options),
   }
+}
+
+/** Options about machines, their BMCs or their agents that are of this process. */
+const OWN_MACHINE_OPTIONS = [
+  'nodes',
+  'hardware',
+  'begin',
+  'redfish-port',
+  'ipmi-port',
+  'bmc-user',
+  'bmc-password',
+  'bmc-password-file',
+  'realistic',
+  'steps',
+] as const
+
+/** @throws UserError (usage) for options of machines of this process where these are elsewhere */
+function checkElsewhere(options: UpOptions): void {
+  if (options.machines !== 'elsewhere') return
+  const own = OWN_MACHINE_OPTIONS.find((name) => options[name] !== undefined && options[name] !== false)
+  if (own !== undefined)
+    throw usageError(
+      `--${own} is about machines of this process, and --machines elsewhere has none`,
+      `leave one of them out; ironstage fleet has the machines, and takes their options`,
+    )
+  if (options.clock === 'manual' || options.clock === 'auto')
+    throw usageError(
+      `--clock ${options.clock} has no hold over machines elsewhere, whose time passes by itself`,
+      'leave it out; --speed 10 makes time pass faster, with the same at ironstage fleet',
+    )
+}
+
+/** Machines elsewhere boot files of the port for images, unless live images have it. */
+function elsewhereOf(options: UpOptions): LabElsewhere | undefined {
+  if (options.machines !== 'elsewhere') return undefined
+  const hasImages = LIVE_IMAGE_OPTIONS.some((name) => options[name] !== undefined)
+  return defined({ bootPort: hasImages ? undefined : options['image-port'] })
 }
 
 /** The live images that the lab serves, as programs read them; undefined if it serves none. */

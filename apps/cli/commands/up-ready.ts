@@ -17,13 +17,13 @@ export function readyLines(
   },
 ): string[] {
   const { url, authStrategy, caFile } = served
+  const { elsewhere } = served.stage
   const machines = served.stage.machines.list().length
   const secret = authStrategy === 'http_basic'
-  const { images } = served.stage
   const exports = Object.entries(variables).map(([name, value]) => `    export ${name}=${value}`)
   const curl = ['curl -s', ...(secret ? ['-u USER'] : []), ...(caFile === null ? [] : [`--cacert ${caFile}`])].join(' ')
   return [
-    `Ironic is ready at ${url} with ${machines} simulated ${machines === 1 ? 'machine' : 'machines'}.`,
+    firstLine(served),
     ...(nodes === null ? [] : [nodes]),
     ...(hosts === undefined ? [] : [`Each BareMetalHost of ${hosts} gets a machine and a node.`]),
     ...(uiUrl === null ? [] : [`Its dashboard is at ${uiUrl}`]),
@@ -41,16 +41,9 @@ export function readyLines(
     `        endpoint: ${url}`,
     `        baremetal_endpoint_override: ${url}`,
     '',
-    ...(images
-      ? [
-          `  live images, which nodes boot ${variables['IRONIC_USE_COREOS_IPA'] === 'true' ? 'by default' : 'on request'}:`,
-          ...images.architectures.flatMap((each) => [
-            ...imageLines(`driver_info of a node, ${each}`, images.urls(each)!),
-            '',
-          ]),
-        ]
-      : []),
-    ...(machines === 0 && nodes === null && hosts === undefined
+    ...liveImageLines(served, variables),
+    ...(elsewhere ? elsewhereLines(url, elsewhere.bootUrl) : []),
+    ...(!elsewhere && machines === 0 && nodes === null && hosts === undefined
       ? [
           '  machines: ironstage up --nodes 3, or at any time',
           `    ${curl} ${url}/_lab/nodes -H 'content-type: application/json' -d '{"count": 3}'`,
@@ -60,4 +53,29 @@ export function readyLines(
     `  try: ${curl} -H 'X-OpenStack-Ironic-API-Version: latest' ${url}/v1/nodes`,
     '',
   ]
+}
+
+function firstLine({ url, stage }: ServedLab): string {
+  if (stage.elsewhere) return `Ironic is ready at ${url}; its machines are elsewhere, behind the BMCs of their nodes.`
+  const count = stage.machines.list().length
+  return `Ironic is ready at ${url} with ${count} simulated ${count === 1 ? 'machine' : 'machines'}.`
+}
+
+/** Lines that say how machines of a fleet become nodes, and what boots by iPXE. */
+const elsewhereLines = (url: string, bootUrl: string): string[] => [
+  `  machines: ironstage fleet --count 3 --ironic-url ${url} --enroll`,
+  `  with iPXE: --boot-interface ipxe --ipxe-url ${bootUrl}/boot.ipxe`,
+  '',
+]
+
+function liveImageLines(
+  { stage: { images } }: ServedLab,
+  { IRONIC_USE_COREOS_IPA: byDefault }: Readonly<Record<string, string>>,
+): string[] {
+  if (!images) return []
+  const lines = images.architectures.flatMap((each) => [
+    ...imageLines(`driver_info of a node, ${each}`, images.urls(each)!),
+    '',
+  ])
+  return [`  live images, which nodes boot ${byDefault === 'true' ? 'by default' : 'on request'}:`, ...lines]
 }

@@ -12,7 +12,7 @@ const MIN_GROUPED_OPTIONS = 20
 
 /** How help groups the options of a command with many; those of no group come first. */
 const OPTION_GROUPS: Readonly<Record<string, readonly CommandOptionName[]>> = {
-  'Machines:': ['nodes', 'count', 'hardware', 'disks', 'state-dir', 'steps', 'realistic', 'speed'],
+  'Machines:': ['nodes', 'machines', 'count', 'hardware', 'disks', 'state-dir', 'steps', 'realistic', 'speed'],
   'BMCs:': [
     'redfish-port',
     'redfish-host',

@@ -69,6 +69,9 @@ export const CLUSTER_OPERATORS = all<OperatorName>({
 /** Values of `--actors`, in place of which operators of a cluster may be named with commas. */
 export const ACTOR_WORDS = ['bmo', 'none', 'all'] as const
 
+/** Values of `--machines`. */
+export const MACHINE_PLACES = ['here', 'elsewhere'] as const
+
 /** Values of `--ironic-release`. */
 export const RELEASE_WORDS = all<IronicRelease>({
   '2024.2': true,

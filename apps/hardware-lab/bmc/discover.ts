@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { inParallel, onAbort, sharedAbort, silent, UserError, type Clock } from '../../../base/runtime/index.js'
-import { linksIn, objectIn, RedfishClient, textIn } from './redfish-client.js'
+import { linksIn, objectIn, textIn } from '../../../lab/index.js'
+import { RedfishClient } from './redfish-client.js'
 import { probeRedfish } from './redfish-probe.js'
 
 export interface DiscoverOptions {

@@ -1,7 +1,8 @@
 import { defined, seconds, UserError, type Clock, type Logger } from '../../../base/runtime/index.js'
 import type { Host } from '../hosts/host.js'
 import type { HostBmc, BmcIdentity } from './host-bmc.js'
-import { linksIn, objectIn, RedfishRefused, textIn, type RedfishJson, type RedfishClient } from './redfish-client.js'
+import { linksIn, objectIn, textIn, type RedfishJson } from '../../../lab/index.js'
+import { RedfishRefused, type RedfishClient } from './redfish-client.js'
 
 export interface RedfishBmcOptions {
   client: RedfishClient

@@ -17,6 +17,7 @@ import {
   type Clock,
   type Logger,
 } from '../../../base/runtime/index.js'
+import { objectIn, textIn, type RedfishJson } from '../../../lab/index.js'
 import { bmcAgent, type BmcTrust } from './pinned-agent.js'
 
 export interface RedfishClientOptions extends BmcTrust {
@@ -27,8 +28,6 @@ export interface RedfishClientOptions extends BmcTrust {
   clock: Clock
   logger: Logger
 }
-
-export type RedfishJson = Record<string, unknown>
 
 export interface RedfishAnswer {
   status: number
@@ -310,20 +309,4 @@ function messagesIn(body: RedfishJson): string {
     .filter((each) => each !== undefined)
   const text = messages.length > 0 ? messages.slice(0, 3).join(' ') : textIn(error, 'message')
   return text === undefined ? '' : `: ${text.slice(0, 500)}`
-}
-
-export const objectIn = (value: unknown, key: string): RedfishJson | undefined => {
-  const found = isObject(value) ? value[key] : undefined
-  return isObject(found) ? found : undefined
-}
-
-export const textIn = (value: unknown, key: string): string | undefined => {
-  const found = isObject(value) ? value[key] : undefined
-  return typeof found === 'string' && found.trim() !== '' ? found.trim() : undefined
-}
-
-/** The links in a list of references. */
-export const linksIn = (value: unknown, key: string): string[] => {
-  const found = isObject(value) ? value[key] : undefined
-  return (Array.isArray(found) ? found : []).flatMap((each) => textIn(each, '@odata.id') ?? [])
 }

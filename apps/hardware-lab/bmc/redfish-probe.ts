@@ -2,7 +2,7 @@ import { connect } from 'node:tls'
 import { DEFAULT_HTTP_LIMITS, requestOnce, readUpTo } from '../../../base/bytes/index.js'
 import { seconds, withinLimit, type Clock } from '../../../base/runtime/index.js'
 import { bmcAgent } from './pinned-agent.js'
-import { textIn } from './redfish-client.js'
+import { textIn } from '../../../lab/index.js'
 
 /** Outcome of asking a URL for the root of a Redfish service. */
 export type ProbeOutcome =

@@ -28,7 +28,7 @@ interface RequestParts {
 
 type Credentials = Readonly<Record<string, string>>
 
-/** What came of signing in. */
+/** Result of signing in. */
 interface OpenedAccount {
   readonly root: RedfishJson
   readonly credentials: Credentials

@@ -65,7 +65,10 @@ async function ejectDrive(system: RedfishSystem, drive: RedfishResource): Promis
 }
 
 /** @throws UserError for a drive with neither the action nor a PATCH */
-function actionOf({ path, headers, document }: RedfishResource, name: 'InsertMedia' | 'EjectMedia'): string | undefined {
+function actionOf(
+  { path, headers, document }: RedfishResource,
+  name: 'InsertMedia' | 'EjectMedia',
+): string | undefined {
   const target = textIn(objectIn(objectIn(document, 'Actions'), `#VirtualMedia.${name}`), 'target')
   if (target !== undefined || /\bPATCH\b/i.test(headers['allow'] ?? '')) return target
   throw missingAction(`#VirtualMedia.${name}`, path)

@@ -46,10 +46,7 @@ function modeIn({ document }: RedfishResource): 'uefi' | 'bios' | null {
   }
 }
 
-async function biosAttributes(
-  system: RedfishSystem,
-  { document }: RedfishResource,
-): Promise<readonly BiosAttribute[]> {
+async function biosAttributes(system: RedfishSystem, { document }: RedfishResource): Promise<readonly BiosAttribute[]> {
   const path = linkIn(document, 'Bios')
   if (path === undefined) return []
   const bios = (await system.get(path)).document
@@ -117,8 +114,7 @@ async function firmwareVersions(system: RedfishSystem, found: RedfishResource): 
   const [manager] = await system.managers(found)
   add('bmc', textIn(manager?.document, 'FirmwareVersion'))
   const [chassis] = linksIn(objectIn(found.document, 'Links'), 'Chassis')
-  const adapters =
-    chassis === undefined ? undefined : linkIn((await system.get(chassis)).document, 'NetworkAdapters')
+  const adapters = chassis === undefined ? undefined : linkIn((await system.get(chassis)).document, 'NetworkAdapters')
   for (const { document } of await orWithout([], () => system.members(adapters))) {
     const serial = textIn(document, 'SerialNumber') ?? null
     const version = listIn(document, 'Controllers').flatMap((each) => textIn(each, 'FirmwarePackageVersion') ?? [])[0]
@@ -152,8 +148,7 @@ export async function systemReport(system: RedfishSystem): Promise<SystemReport>
   const { document, path } = found
   const gibibytes = numberIn(objectIn(document, 'MemorySummary'), 'TotalSystemMemoryGiB') ?? 0
   const interfaces = linkIn(document, 'EthernetInterfaces')
-  if (interfaces === undefined)
-    throw missingAttribute('EthernetInterfaces', path)
+  if (interfaces === undefined) throw missingAttribute('EthernetInterfaces', path)
   const nics = await system.members(interfaces)
   return {
     manufacturer: textIn(document, 'Manufacturer') ?? '',
@@ -171,10 +166,7 @@ export async function systemReport(system: RedfishSystem): Promise<SystemReport>
   }
 }
 
-async function processorsOf(
-  system: RedfishSystem,
-  { document }: RedfishResource,
-): Promise<SystemReport['cpu']> {
+async function processorsOf(system: RedfishSystem, { document }: RedfishResource): Promise<SystemReport['cpu']> {
   const all = (await system.members(linkIn(document, 'Processors'))).map((each) => each.document)
   const threads = all.reduce((sum, each) => sum + (numberIn(each, 'TotalThreads') ?? 0), 0)
   const [first] = all

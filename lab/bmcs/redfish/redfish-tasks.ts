@@ -13,7 +13,7 @@ export async function awaitTask(system: RedfishSystem, { status, headers, docume
   const { clock, signal } = system.options
   const monitor = headers['location'] ?? textIn(document, '@odata.id')
   if (status !== 202 || monitor === undefined) return
-  for (const end = clock.now() + TASK_TIMEOUT; clock.now() < end; ) {
+  for (const end = clock.now() + TASK_TIMEOUT; clock.now() < end;) {
     await clock.sleep(TASK_LOOK_INTERVAL, signal ? { signal } : {})
     const state = await stateOf(system, monitor)
     if (state === null) return

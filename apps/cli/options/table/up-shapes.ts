@@ -1,4 +1,4 @@
-import { ACTOR_WORDS, BEGIN_WORDS, PROFILE_WORDS } from '../value-words.js'
+import { ACTOR_WORDS, BEGIN_WORDS, MACHINE_PLACES, PROFILE_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
 /** Options of `up` that no other command has: a row here is one of them. */
@@ -13,6 +13,13 @@ export const UP_SHAPES = {
     description:
       'carry out the verbs up to this one on the nodes of --nodes; deploy installs CoreOS (default: nodes stay in enroll)',
     schema: { type: 'string', enum: [...BEGIN_WORDS] },
+  },
+  machines: {
+    value: MACHINE_PLACES.join('|'),
+    example: 'elsewhere',
+    description:
+      'where the machines of nodes are: here, simulated in this process, or elsewhere, behind the Redfish BMCs that driver_info names, as those of ironstage fleet are (default: here)',
+    schema: { type: 'string', enum: [...MACHINE_PLACES] },
   },
   set: {
     value: 'OPTION=VALUE',

@@ -4,6 +4,7 @@ const HEARTBEAT = { file: 'ironic-mock/conductor/agents/heartbeat.ts' }
 const RESCUE = { file: 'ironic-mock/conductor/flows/rescue/rescue.ts' }
 const STEPS = { file: 'ironic-mock/conductor/steps/step-outcomes.ts' }
 const POWER = { file: 'ironic-mock/conductor/hardware/power.ts' }
+const REMOTE_BOOT = { file: 'lab/bmcs/redfish/redfish-bmc.ts' }
 
 /** Rows of the conductor. */
 export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
@@ -637,5 +638,40 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     file: 'baremetal-operator/explain/explain.ts',
     from: '      if (this.#isSettled(host)) {\n',
     to: '      if (this.#isSettled(host)) return true\n      if (this.#isSettled(host)) {\n',
+  },
+  {
+    row: 'Of machines elsewhere the ISO',
+    does: 'has another kernel',
+    file: 'lab/images/boot-files.ts',
+    from: '      vmlinuz: Buffer.from(STAND_IN),',
+    to: "      vmlinuz: Buffer.from('the kernel of the node'),",
+  },
+  {
+    row: 'sushy follows a link or redirect',
+    does: 'goes to any host',
+    file: 'lab/bmcs/redfish/redfish-connection.ts',
+    from: 'if (url?.origin === origin) return url',
+    to: 'if (url) return url',
+  },
+  {
+    ...REMOTE_BOOT,
+    row: 'After a ramdisk on virtual media the medium is ejected',
+    does: 'sets no device where there are media',
+    from: "    await this.#call({ call: 'set boot',",
+    to: "    if (!media) await this.#call({ call: 'set boot',",
+  },
+  {
+    ...REMOTE_BOOT,
+    row: 'The virtual CD of a node of',
+    does: 'sets another device',
+    from: "return hasMedia ? { target: 'Cd', isPersistent }",
+    to: "return hasMedia && this.#options.record.driver !== 'idrac' ? { target: 'Cd', isPersistent }",
+  },
+  {
+    row: 'Machines elsewhere are also reached by IPMI',
+    does: 'makes a BMC for it',
+    file: 'lab/bmcs/remote-bmcs.ts',
+    from: "if (protocol !== 'redfish') return",
+    to: 'if (protocol === null) return',
   },
 ])
