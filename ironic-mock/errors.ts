@@ -20,6 +20,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the Ironic configuration is not valid',
     remedy: 'correct the option that the message names',
   },
+  'member-name': {
+    sentence: 'two processes of one database have the same name',
+    remedy: 'give each a name of its own',
+  },
   'shared-database': {
     sentence: 'a database that several processes share does not allow that',
     remedy: 'start a lab of its own, without --database',

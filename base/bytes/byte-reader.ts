@@ -10,17 +10,28 @@ export class ByteReader implements ByteStream {
   readonly length: number | undefined
   readonly #source: ByteStream
   #ahead: Uint8Array[] = []
+  /** Bytes that the source has given or passed over. */
+  #received = 0
 
   constructor(source: ByteStream) {
     this.#source = source
     this.length = source.length
   }
 
+  /** Number of bytes that were taken or skipped. */
+  get position(): number {
+    return this.#received - this.#available
+  }
+
+  get #available(): number {
+    return this.#ahead.reduce((sum, { length }) => sum + length, 0)
+  }
+
   /** At least `length` bytes, unless the stream ends before; they are not taken. */
   async peek(length: number): Promise<Buffer> {
-    let available = this.#ahead.reduce((sum, { length }) => sum + length, 0)
+    let available = this.#available
     while (available < length) {
-      const bytes = await this.#source.next()
+      const bytes = await this.#receive()
       if (!bytes) break
       this.#ahead.push(bytes)
       available += bytes.length
@@ -32,7 +43,13 @@ export class ByteReader implements ByteStream {
 
   /** The next piece, as large as the source has it. */
   async next(): Promise<Uint8Array | undefined> {
-    return this.#ahead.shift() ?? (await this.#source.next())
+    return this.#ahead.shift() ?? (await this.#receive())
+  }
+
+  async #receive(): Promise<Uint8Array | undefined> {
+    const bytes = await this.#source.next()
+    this.#received += bytes?.length ?? 0
+    return bytes
   }
 
   /** Puts bytes back in front. */
@@ -56,6 +73,12 @@ export class ByteReader implements ByteStream {
    */
   async skip(length: number, sentence = READ_ENDS_EARLY): Promise<void> {
     for (let left = length; left > 0;) {
+      if (this.#ahead.length === 0 && this.#source.passOver) {
+        const skipped = await this.#source.passOver(left)
+        this.#received += skipped
+        if (skipped < left) throw new FormatError(sentence)
+        return
+      }
       const bytes = await this.next()
       if (!bytes) throw new FormatError(sentence)
       if (bytes.length > left) this.unread(bytes.subarray(left))

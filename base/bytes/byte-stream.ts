@@ -7,6 +7,8 @@ export interface ByteStream extends AsyncDisposable {
   readonly length: number | undefined
   /** The next bytes; undefined at the end, however often it is called. */
   next(): Promise<Uint8Array | undefined>
+  /** Passes over bytes without reading them, where that is possible; returns how many there were. */
+  passOver?(length: number): Promise<number>
 }
 
 /** Bytes of one read: coreos-installer 0.27.0 reads as many (measured), so progress lines come at the same positions. */

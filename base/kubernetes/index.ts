@@ -9,6 +9,7 @@ export {
   CLUSTER_ERAS,
   type ClusterEra,
   isBehaviourOf,
+  reachesRelease,
 } from './controllers/behaviours.js'
 export {
   type ReconcileResult,
@@ -28,9 +29,16 @@ export type {
   MachineConfig,
   MachineConfigPool,
   MachineConfiguration,
+  MachineManager,
   OsImageStream,
 } from './kinds/machine-config-kinds.js'
-export type { BareMetalProviderSpec, KubeMachine, MachineSet } from './kinds/machine-kinds.js'
+export type {
+  BareMetalProviderSpec,
+  ControlPlaneMachineSet,
+  KubeMachine,
+  MachineProviderSpec,
+  MachineSet,
+} from './kinds/machine-kinds.js'
 export type {
   BareMetalHost,
   BareMetalHostStatus,

@@ -27,7 +27,7 @@ import type {
   MachineConfigPool,
   OsImageStream,
 } from './kinds/machine-config-kinds.js'
-import type { KubeMachine, MachineSet } from './kinds/machine-kinds.js'
+import type { ControlPlaneMachineSet, KubeMachine, MachineSet } from './kinds/machine-kinds.js'
 
 /** The kinds that operators of this process use, with their types; clients may define others. */
 export interface KubeKinds {
@@ -37,6 +37,7 @@ export interface KubeKinds {
   ClusterOperator: ClusterOperator
   ClusterVersion: ClusterVersion
   ConfigMap: ConfigMap
+  ControlPlaneMachineSet: ControlPlaneMachineSet
   CustomResourceDefinition: CustomResourceDefinition
   DataImage: DataImage
   Deployment: Deployment

@@ -10,6 +10,7 @@ export { type MadeImage, makeImage, putImage } from './images/make-image.js'
 export { type Image, type ImageAccess, Images, type OpenedImage } from './images/open-images.js'
 export { ACCEPTED, type Descriptor, type ImageManifest, readManifest } from './images/manifest.js'
 export { mirrorCandidates, type MirrorRule } from './mirrors/mirrors.js'
+export type { MirrorArchive } from './mirrors/mirror-archive.js'
 export { mergeMirrorRules, type RegistriesConf, readMirrors, readRegistriesConf } from './mirrors/read-mirrors.js'
 export {
   type ImagePlace,

@@ -140,6 +140,8 @@ async function answerIronicCall(request: WireRequest, served: ServedApi): Promis
       call: IronicApiCall<never, never>,
       backend: Backend,
     ) => Promise<Reply> | Reply
+    // A client that goes from one process to another never sees the past.
+    if (backend.store.others) await backend.store.others.catchUp()
     const reply = await handle(
       { args: args as never, document: document as never, version, links, jsonSuffix },
       backend,

@@ -17,6 +17,7 @@ test('a node has the conductor of its shard, which is mostly the one that it wou
   const shards = hostsOfShards(ring)
   const same = upstream.uuids.filter((uuid) => shards[shardOf(uuid)] === ring.hostAt(ringPosition(uuid)))
   expect(same.length / upstream.uuids.length).toBeGreaterThan(0.75)
+  for (const uuid of upstream.uuids) expect(shards.keys()).toContain(shardOf(uuid))
 })
 
 test('each shard has one host of the ring, in whichever order the hosts are named', () => {

@@ -35,8 +35,8 @@ export interface ShareWatcher {
   lost(nodes: NodesOfShare): void
   /** Another process has changed these nodes. */
   changed(nodes: readonly string[]): void
-  /** The process of this name has died; it has held reservations. */
-  gone(host: string): void
+  /** The processes of these names have ended, and hold reservations no more. */
+  gone(hosts: readonly string[]): void
   /** Nodes that have an effect that runs. */
   busy(): Iterable<PlacedNode>
 }

@@ -78,11 +78,17 @@ const SHOWN_TODAY: Readonly<Record<string, RegExp>> = {
   'installer/names-no-boot-image': /of 4\.22\.0; but host-\d was installed from that of 4\.21\.0/,
   'mao/chooses-free-hosts': /after a day the machine \S+ has no host/,
   'mco/enforces-boot-image-skew': /in mode Manual \(4\.9\.0\); but it is not enforced/,
+  'mco/honours-managed-boot-images': /boot image of 4\.21\.0; but they install 4\.22\.0/,
   'mco/keeps-the-installed-stream': /each of the nodes runs 5\.0\.0 .*; but host-1 runs 10\.2\./,
+  'mco/leaves-unknown-images': /boot image of 4\.21\.0; but they install 4\.22\.0/,
   'mco/refuses-managed-boot-images': /are refused .*; but nothing was done about it/,
   'mco/refuses-runc-on-rhel-10': /is not rendered \(runc is not available\); but it is/,
   'mco/runs-the-stream-of-the-pool': /runs no stream; but it runs rhel-9/,
   'mco/skips-bare-metal': /boot image of 4\.21\.0; but they install 4\.22\.0/,
+  'mco/stops-hot-loops': /boot image of 4\.21\.0; but they install 4\.22\.0/,
+  'mco/updates-images-on-clouds': /boot image of 4\.22\.0; but they install 4\.21\.0/,
+  'mco/waits-for-a-complete-upgrade': /boot image of 4\.21\.0; but they install 4\.22\.0/,
+  'mco/waits-for-its-stamps': /boot image of 4\.18\.0; but they install 4\.19\.0/,
 }
 
 const TAKEN_AWAY = CLUSTER_ERAS.flatMap((as) =>

@@ -8,8 +8,9 @@ export async function registryOf(
   { authfile, mirrors }: { authfile?: string; mirrors?: string },
   { variables }: Environment,
 ): Promise<RegistrySettings> {
-  return {
-    auth: authFiles(variables, authfile),
-    ...defined({ mirrors: mirrors === undefined ? undefined : await readMirrors(mirrors, systemClock()) }),
-  }
+  const auth = authFiles(variables, authfile)
+  if (mirrors === undefined) return { auth }
+  const { rules, archive } = await readMirrors(mirrors, systemClock())
+  // An archive without mirror sets says nothing about other mirrors.
+  return { auth, ...defined({ mirrors: archive && rules.length === 0 ? undefined : rules, archive }) }
 }

@@ -40,7 +40,7 @@ export function streamsOf(objects: OwnObjects): ClusterStream[] {
 }
 
 /** Names in the OSImageStream's status; none before the operator has found them. */
-export const listedStreams = ({ OSImageStream: [known] }: OwnObjects): string[] =>
+const listedStreams = ({ OSImageStream: [known] }: OwnObjects): string[] =>
   (known?.status?.availableStreams ?? []).map(({ name }) => name)
 
 /** The stream of pools that name none; undefined in a cluster without streams. */

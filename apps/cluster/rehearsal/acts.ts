@@ -1,7 +1,7 @@
 import { defined } from '../../../base/runtime/index.js'
 import type { Acted } from './acted.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
-import { connectHosts, namedBootImage, WORKERS } from './installation.js'
+import { bootImageSettings, connectHosts, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import { chooseDefaultStream, choosePoolStream, chooseRuntime, labelHosts } from './os-stream-acts.js'
 import {
@@ -138,8 +138,8 @@ const ACTS: Acts = {
     says: ({ bootImage }, cluster) =>
       `sets the boot image of the machine sets to that of ${cluster.release(bootImage).version}`,
     perform: async ({ bootImage }, cluster) => {
-      const { image } = namedBootImage(cluster.release(bootImage))
-      const spec = { template: { spec: { providerSpec: { value: { image } } } } }
+      const value = bootImageSettings(cluster.release(bootImage), cluster)
+      const spec = { template: { spec: { providerSpec: { value } } } }
       await cluster.kube.patch('MachineSet', { name: WORKERS, namespace: MACHINE_API_NAMESPACE }, { spec })
       await waitUntilSettled(cluster, 'upgrade', 60_000)
       return {}
@@ -155,9 +155,10 @@ const ACTS: Acts = {
   },
 
   manageBootImages: {
-    says: ({ manageBootImages }) => `sets spec.managedBootImages of the MachineConfiguration to ${manageBootImages}`,
-    perform: async ({ manageBootImages }, cluster) => {
-      await askToManage(manageBootImages, cluster)
+    says: ({ manageBootImages, of }) =>
+      `sets spec.managedBootImages of the MachineConfiguration to ${manageBootImages}${of === undefined ? '' : ` for the ${of}`}`,
+    perform: async ({ manageBootImages, of }, cluster) => {
+      await askToManage(manageBootImages, of === undefined ? 'machinesets' : 'controlplanemachinesets', cluster)
       return {}
     },
   },

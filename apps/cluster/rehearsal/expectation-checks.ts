@@ -1,7 +1,7 @@
-import { conditionOf, type BareMetalHost } from '../../../base/kubernetes/index.js'
+import { conditionOf, type BareMetalHost, type Condition } from '../../../base/kubernetes/index.js'
 import { POOL_NAMES } from './os-stream-acts.js'
 import { defined } from '../../../base/runtime/index.js'
-import { eventsAbout } from './named-objects.js'
+import { eventsAbout, objectNamed } from './named-objects.js'
 import { nodeInIronic } from './site-events.js'
 import type { Expectation, HostGroup } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
@@ -55,27 +55,32 @@ const CHECKS: ExpectationChecks = {
 
   installedFrom: (expectation, cluster) => {
     const { version, bootImage, live } = cluster.release(expectation.installedFrom)
-    return everyHost(cluster, expectation, `was installed from the boot image of ${version}`, ({ object, machine }) => {
-      const url = object.status?.provisioning.image?.url
-      const base = machine.os()?.base
-      // A host without an image was installed by its deploy image from itself.
-      if (url === undefined || url === '')
-        return base === live ? undefined : `was installed by the deploy image ${base ?? 'of an unknown release'}`
-      const of = cluster.releaseOfBootImage(url)
-      if (of?.version === version || of?.bootImage === bootImage) return undefined
-      return `was installed from ${of ? `that of ${of.version}` : (url ?? 'nothing')}`
-    })
+    return everyHost(
+      cluster,
+      expectation,
+      `was installed from the boot image of ${version}`,
+      ({ name, object, machine }) => {
+        const url = object?.status?.provisioning.image?.url ?? cluster.site.cloud.imageOf(name)
+        const base = machine.os()?.base
+        // A host without an image was installed by its deploy image from itself.
+        if (url === undefined || url === '')
+          return base === live ? undefined : `was installed by the deploy image ${base ?? 'of an unknown release'}`
+        const of = cluster.releaseOfBootImage(url)
+        if (of?.version === version || of?.bootImage === bootImage) return undefined
+        return `was installed from ${of ? `that of ${of.version}` : (url ?? 'nothing')}`
+      },
+    )
   },
 
   method: (expectation, cluster) =>
     everyHost(cluster, expectation, `was installed by ${INSTALL_METHODS[expectation.method]}`, ({ object }) => {
-      const found = object.status?.provisioning.customDeploy ? 'coreos' : 'qcow2'
+      const found = object?.status?.provisioning.customDeploy ? 'coreos' : 'qcow2'
       return found === expectation.method ? undefined : `was installed by ${INSTALL_METHODS[found]}`
     }),
 
   state: (expectation, cluster) =>
     everyHost(cluster, expectation, `is ${expectation.state}`, ({ object }) => {
-      const state = object.status?.provisioning.state ?? 'unknown'
+      const state = object?.status?.provisioning.state ?? 'unknown'
       return state === expectation.state ? undefined : `is ${state}${errorOf(object)}`
     }),
 
@@ -125,6 +130,15 @@ const CHECKS: ExpectationChecks = {
     return { expects, found: reasons === '' ? 'it has none' : `it has ${reasons}` }
   },
 
+  condition: (expectation, cluster) => {
+    const { condition: type, of, is } = expectation
+    const { status } = (objectNamed(cluster, of) ?? {}) as { status?: { conditions?: Condition[] } }
+    const found = conditionOf(status?.conditions, type)
+    const expects = `${type} of ${of} is ${is}${because(expectation)}`
+    if (found?.status === is && (found.message ?? '').includes(expectation.because ?? '')) return { expects }
+    return { expects, found: found ? `it is ${found.status}: ${found.message ?? ''}` : 'there is no such condition' }
+  },
+
   degraded: (expectation, cluster) =>
     everyHost(cluster, { of: expectation.degraded }, `is degraded${because(expectation)}`, async ({ name }) => {
       const node = await cluster.kube.find('Node', { name })
@@ -137,15 +151,15 @@ const CHECKS: ExpectationChecks = {
     const { error: wanted } = expectation
     const expected = wanted === 'none' ? 'shows no error' : `shows an error (${wanted})`
     return everyHost(cluster, expectation, expected, ({ object }) => {
-      const shown = object.status?.errorMessage ?? ''
+      const shown = object?.status?.errorMessage ?? ''
       if (wanted === 'none' ? shown === '' : shown.includes(wanted)) return undefined
-      return shown === '' ? 'shows no error' : `shows ${object.status?.errorType ?? 'an error'}: ${shown}`
+      return shown === '' ? 'shows no error' : `shows ${object?.status?.errorType ?? 'an error'}: ${shown}`
     })
   },
 
   ironic: (expectation, cluster) =>
     everyHost(cluster, expectation, `is ${expectation.ironic} in Ironic`, async ({ object }) => {
-      const node = await nodeInIronic(cluster, object.status?.provisioning.ID ?? '')
+      const node = await nodeInIronic(cluster, object?.status?.provisioning.ID ?? '')
       const state = node?.provision_state
       return state === expectation.ironic ? undefined : `is ${state ?? 'unknown to it'}`
     }),
@@ -176,7 +190,7 @@ const CHECKS: ExpectationChecks = {
 
   refusedLogins: ({ refusedLogins: most, of }, cluster) =>
     everyHost(cluster, { of }, `has a BMC that refused at most ${most} logins`, ({ object }) => {
-      const found = cluster.measures.refusedLogins(object.status?.provisioning.ID ?? '')
+      const found = cluster.measures.refusedLogins(object?.status?.provisioning.ID ?? '')
       return found <= most ? undefined : `has one that refused ${found} logins`
     }),
 
@@ -207,12 +221,11 @@ const CHECKS: ExpectationChecks = {
 
   bootImageOf: async (expectation, cluster) => {
     const wanted = expectation.is === NO_BOOT_IMAGE ? undefined : cluster.release(expectation.is)
-    const sets = (await cluster.kube.list('MachineSet')).items
-    const expects = wanted
-      ? `machine sets install the boot image of ${wanted.version}`
-      : 'machine sets name no boot image'
-    const urls = sets.map(({ spec }) => spec.template.spec.providerSpec.value?.image?.url ?? '')
-    const other = urls.find((url) => url !== (wanted?.bootImage ?? ''))
+    const isOfSets = expectation.bootImageOf === 'machine sets'
+    const who = isOfSets ? 'machine sets install' : 'the control plane machine set installs'
+    const expects = wanted ? `${who} the boot image of ${wanted.version}` : 'machine sets name no boot image'
+    const images = await cluster.bootImagesOf(isOfSets ? 'MachineSet' : 'ControlPlaneMachineSet')
+    const other = images.find((image) => cluster.releaseOfBootImage(image)?.version !== wanted?.version)
     if (other === undefined) return { expects }
     const found = other === '' ? 'none that they name' : (cluster.releaseOfBootImage(other)?.version ?? other)
     return { expects, found: `they install ${found}` }
@@ -316,7 +329,8 @@ const INSTALL_METHODS = { coreos: 'install_coreos', qcow2: 'its QCOW2 image' } a
 
 const times = (number: number): string => (number === 1 ? 'once' : `${number} times`)
 const because = ({ because: text }: { because?: string }): string => (text === undefined ? '' : ` (${text})`)
-const errorOf = ({ status }: BareMetalHost): string => (status?.errorMessage ? `: ${status.errorMessage}` : '')
+const errorOf = (host: BareMetalHost | undefined): string =>
+  host?.status?.errorMessage ? `: ${host.status.errorMessage}` : ''
 
 /** Looks at each computer of a group; the first that differs is named. */
 async function everyHost(

@@ -2,15 +2,14 @@ import { defined } from '../../../base/runtime/index.js'
 import { NAMES_NO_IMAGE } from '../actors/installer-behaviours.js'
 import { BOOT_IMAGE_UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
 import { STREAM_LABEL } from '../actors/image-customization-controller/base-images.js'
-import { apiVersionOf, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
-import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
+import { apiVersionOf, type BareMetalProviderSpec, type MachineProviderSpec } from '../../../base/kubernetes/index.js'
+import { CLOUD_PLATFORMS, type Cloud } from '../site/cloud-platforms.js'
+import { CONTROL_PLANE_MACHINE, MACHINE_API_NAMESPACE, ROLE_LABEL, type RehearsedCluster } from './rehearsed-cluster.js'
 import type { PreparedRelease } from './prepared-releases.js'
 import type { NewHosts } from './scenario.js'
 import { waitUntilSettled } from './wait-until-settled.js'
 
 export const WORKERS = 'workers'
-/** Label with the role of a Machine. */
-export const ROLE_LABEL = 'machine.openshift.io/cluster-api-machine-role'
 const BMC_SECRET = 'bmc-credentials'
 
 /** Installs the cluster of a scenario: its operators, hosts, machine set and nodes. */
@@ -19,17 +18,20 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   const { controlPlane = 0, workers = 0, spares = 0, pinned = false, bootIsoSource, hostStream } = scenario.cluster
   const release = cluster.release(scenario.cluster.release)
   await writePlatform(cluster, controlPlane === 1 && workers === 0)
-  await kube.create({
-    apiVersion: apiVersionOf('Provisioning'),
-    kind: 'Provisioning',
-    metadata: { name: PROVISIONING },
-    spec: {
-      provisioningNetwork: 'Disabled',
-      ...defined({ provisioningOSDownloadURL: osDownloadUrl(release), bootIsoSource }),
-    },
-  })
+  if (cluster.cloud !== undefined) publishOwnImage(cluster, cluster.cloud)
+  else
+    await kube.create({
+      apiVersion: apiVersionOf('Provisioning'),
+      kind: 'Provisioning',
+      metadata: { name: PROVISIONING },
+      spec: {
+        provisioningNetwork: 'Disabled',
+        ...defined({ provisioningOSDownloadURL: osDownloadUrl(release), bootIsoSource }),
+      },
+    })
   await waitUntilSettled(cluster, 'upgrade')
-  await connectHosts(cluster, controlPlane + workers + spares, defined({ stream: hostStream }))
+  if (cluster.cloud === undefined)
+    await connectHosts(cluster, controlPlane + workers + spares, defined({ stream: hostStream }))
   for (let number = 0; number < controlPlane; number++)
     await kube.create({
       apiVersion: apiVersionOf('Machine'),
@@ -37,6 +39,8 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
       metadata: { name: `master-${number}`, namespace: MACHINE_API_NAMESPACE, labels: { [ROLE_LABEL]: 'master' } },
       spec: { providerSpec: { value: providerSpec(release, 'master', cluster) } },
     })
+  if (cluster.cloud !== undefined && CONTROL_PLANE_SIZES.includes(controlPlane))
+    await createControlPlaneSet(cluster, controlPlane)
   const labels = { [ROLE_LABEL]: 'worker', 'machine.openshift.io/cluster-api-machineset': WORKERS }
   await kube.create({
     apiVersion: apiVersionOf('MachineSet'),
@@ -56,6 +60,43 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   await waitUntilSettled(cluster, 'spares')
 }
 
+/** Numbers of machines that a ControlPlaneMachineSet may have. */
+const CONTROL_PLANE_SIZES: readonly number[] = [3, 5]
+
+/** The ControlPlaneMachineSet that the installer writes on a cloud, over the machines that are there. */
+async function createControlPlaneSet(cluster: RehearsedCluster, replicas: number): Promise<void> {
+  const release = cluster.release(cluster.scenario.cluster.release)
+  const labels = {
+    [ROLE_LABEL]: 'master',
+    'machine.openshift.io/cluster-api-machine-type': 'master',
+    'machine.openshift.io/cluster-api-cluster': 'rehearsal',
+  }
+  await cluster.kube.create({
+    apiVersion: apiVersionOf('ControlPlaneMachineSet'),
+    kind: 'ControlPlaneMachineSet',
+    metadata: { name: 'cluster', namespace: MACHINE_API_NAMESPACE },
+    spec: {
+      state: 'Active',
+      replicas,
+      strategy: { type: 'OnDelete' },
+      selector: { matchLabels: labels },
+      template: {
+        machineType: CONTROL_PLANE_MACHINE,
+        [CONTROL_PLANE_MACHINE]: {
+          metadata: { labels },
+          spec: { providerSpec: { value: providerSpec(release, 'master', cluster) } },
+        },
+      },
+    },
+  })
+}
+
+/** Publishes an image of the user's own on a cloud: a copy of that of the first release. */
+function publishOwnImage(cluster: RehearsedCluster, cloud: Cloud): void {
+  const { cloudImage } = cluster.release(cluster.scenario.cluster.release)
+  cluster.site.cloud.copy(cloudImage!, CLOUD_PLATFORMS[cloud].own)
+}
+
 const PINNED = { [BOOT_IMAGE_UPDATES]: 'None' }
 
 export const PROVISIONING = 'provisioning-configuration'
@@ -65,19 +106,20 @@ const osDownloadUrl = ({ method, bootImage, sha256 }: PreparedRelease): string |
   method === 'qcow2' ? `${bootImage}?sha256=${sha256}` : undefined
 
 /** The Infrastructure of the installer, by which operators know the platform. */
-export async function writePlatform({ kube }: RehearsedCluster, isSingle: boolean): Promise<void> {
+export async function writePlatform({ kube, cloud }: RehearsedCluster, isSingle: boolean): Promise<void> {
+  const type = cloud ?? 'BareMetal'
   const created = await kube.create<'Infrastructure'>({
     apiVersion: apiVersionOf('Infrastructure'),
     kind: 'Infrastructure',
     metadata: { name: 'cluster' },
-    spec: { platformSpec: { type: 'BareMetal' } },
+    spec: { platformSpec: { type } },
   })
   const topology = isSingle ? 'SingleReplica' : 'HighlyAvailable'
   await kube.updateStatus<'Infrastructure'>({
     ...created,
     status: {
-      platformStatus: { type: 'BareMetal' },
-      platform: 'BareMetal',
+      platformStatus: { type },
+      platform: type,
       infrastructureName: 'rehearsal',
       controlPlaneTopology: topology,
       infrastructureTopology: 'HighlyAvailable',
@@ -89,9 +131,13 @@ export async function writePlatform({ kube }: RehearsedCluster, isSingle: boolea
 export function providerSpec(
   release: PreparedRelease,
   role: string,
-  { scenario, parts }: Pick<RehearsedCluster, 'scenario' | 'parts'>,
-): BareMetalProviderSpec {
+  { scenario, parts, cloud }: Pick<RehearsedCluster, 'scenario' | 'parts' | 'cloud'>,
+): MachineProviderSpec {
   const { hostStream, pinned } = scenario.cluster
+  if (cloud !== undefined) {
+    const { own, settings } = CLOUD_PLATFORMS[cloud]
+    return { ...settings(pinned === true ? own : release.cloudImage!), userDataSecret: { name: `${role}-user-data` } }
+  }
   const claimed = {
     userData: { name: `${role}-user-data` },
     // The installer's own since pull request 10502: machine sets claim hosts of their stream alone.
@@ -111,8 +157,15 @@ export const INSTALLED_BY_THE_RELEASE: BareMetalProviderSpec = {
   image: { url: '', checksum: '' },
 }
 
+/** Settings of a machine set that name the boot image of a release, as an administrator writes them. */
+export function bootImageSettings(release: PreparedRelease, { cloud }: RehearsedCluster): MachineProviderSpec {
+  if (cloud !== undefined) return CLOUD_PLATFORMS[cloud].settings(release.cloudImage!)
+  const { image } = namedBootImage(release)
+  return defined({ image })
+}
+
 /** A machine that is installed from the boot image of a release, by its name. */
-export const namedBootImage = ({ bootImage, sha256, method }: PreparedRelease): BareMetalProviderSpec => ({
+const namedBootImage = ({ bootImage, sha256, method }: PreparedRelease): BareMetalProviderSpec => ({
   ...defined({ customDeploy: method === 'coreos' ? { method: 'install_coreos' } : undefined }),
   image: {
     url: bootImage,

@@ -24,6 +24,13 @@ export const objectAt = ({ isNamespaced }: NamedKind, { name, namespace }: Objec
 /** `baremetalhost/host-1` */
 export const entryNamed = ({ singular }: NamedKind, { name }: ObjectName): string => `${singular}/${name}`
 
+/** An object by `KIND/NAME`; undefined where there is none. */
+export function objectNamed({ objects }: RehearsedCluster, reference: string): StoredObject | undefined {
+  const [kind = '', name = ''] = reference.split('/')
+  const entry = kindNamed(objects.kinds, kind)
+  return entry && objects.find(entry.resource, objectAt(entry, { name }))
+}
+
 /** Events about an object, in their order. */
 export function eventsAbout({ objects }: RehearsedCluster, kind: string, name: string): StoredObject[] {
   const known = kindNamed(objects.kinds, kind)

@@ -15,6 +15,7 @@ import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { liveVersion, metalImage, qcow2Image } from '../../../machine/index.js'
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
 import { defined, minutes, withClockHeld, UserError, type Clock } from '../../../base/runtime/index.js'
+import { CLOUD_PLATFORMS, type Cloud } from '../site/cloud-platforms.js'
 import { writeMachineOs, type ShippedIso } from '../site/machine-os-folder.js'
 import { makeRelease, type NewRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
@@ -46,6 +47,8 @@ export interface PreparedRelease extends PreparedStream {
   method: 'coreos' | 'qcow2'
   agentImage: string
   made: SiteRelease
+  /** Name of its image on the cloud of the scenario. */
+  cloudImage?: string
   /** All streams by name; empty in a release from before the streams. */
   streams: ReadonlyMap<string, PreparedStream>
 }
@@ -56,11 +59,13 @@ const NODE_REPOSITORY = 'quay.io/openshift-release-dev/ocp-v4.0-art-dev'
 const MAIN_STREAM = 'rhel-9'
 
 /** Where the images of a release are made, and put. */
-interface ReleasePlace {
+export interface ReleasePlace {
   site: Site
   folder: string
   isMirrored: boolean
   as: ClusterEra
+  /** Cloud that its image is published on; undefined on bare metal. */
+  cloud: Cloud | undefined
   /** Told of the metal image that a live system of a version carries: a file. */
   carry: (liveVersion: string, path: string) => void
 }
@@ -69,7 +74,7 @@ interface ReleasePlace {
 export async function prepareRelease(wanted: ScenarioRelease, place: ReleasePlace): Promise<PreparedRelease> {
   const { site, folder, isMirrored } = place
   const { version, family: system = 'rhcos', installs: method = 'coreos', own } = wanted
-  const main = await prepareMainStream(wanted, place)
+  const { main, cloudImage } = await onCloud(await prepareMainStream(wanted, place), wanted, place)
   const all = new Map([[wanted.mainStream ?? MAIN_STREAM, main]])
   for (const [name, further] of Object.entries(wanted.streams ?? {}))
     all.set(name, await prepareFurtherStream(name, { coreos: further, system, version, method }, place))
@@ -104,7 +109,26 @@ export async function prepareRelease(wanted: ScenarioRelease, place: ReleasePlac
   if (wanted.slow !== undefined) slowImageService(made, site)
   const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : main.live
   const { shipped: _, stream: __, ...published } = main
-  return { ...published, version, deployImage, method, agentImage, made, streams }
+  return { ...published, version, deployImage, method, agentImage, made, streams, ...defined({ cloudImage }) }
+}
+
+/** Publishes the image of a stream on the cloud of the scenario, and names it in the metadata. */
+async function onCloud(
+  main: MadeStream,
+  { version: release, family: system = 'rhcos' }: ScenarioRelease,
+  { cloud, site, folder }: ReleasePlace,
+): Promise<{ main: MadeStream; cloudImage?: string }> {
+  if (cloud === undefined) return { main }
+  const { clock } = site
+  const { coreos, offeredIn, offer } = CLOUD_PLATFORMS[cloud]
+  const { [ARCHITECTURE]: known, ...others } = main.stream.architectures
+  const offered =
+    offeredIn(known!) === undefined ? { ...known!, ...offer({ release, version: main.installs }) } : known!
+  const cloudImage = offeredIn(offered)!
+  const disk = packDisk(await diskImage({ system, version: main.installs, platform: coreos, folder, clock }))
+  site.cloud.publish(cloudImage, disk)
+  const stream = { ...main.stream, architectures: { ...others, [ARCHITECTURE]: offered } }
+  return { main: { ...main, stream }, cloudImage }
 }
 
 /** The metal image in a live system, in a file: its own, or one that is made. */

@@ -77,6 +77,21 @@ describe('a scenario file', () => {
       ['{ runs: next, of: workers }', '{ runs: next, of: workers, stream: rhel-10 }'],
       'there is no stream rhel-10: no release names any with streams',
     ],
+    [
+      'a cloud that is not played',
+      ['workers: 1', 'workers: 1, platform: OpenStack'],
+      'cluster.platform is one of: BareMetal',
+    ],
+    [
+      'hosts on a cloud',
+      ['workers: 1', 'workers: 1, platform: GCP, spares: 1'],
+      'cluster.spares is about hosts: GCP has none',
+    ],
+    [
+      'a step about hosts on a cloud',
+      ['workers: 1 }\nsteps:', 'workers: 1, platform: GCP }\nsteps:\n  - connect: 1'],
+      'connect is about hosts: a cluster on GCP has none',
+    ],
     ['no title', ['title: Mine\n', ''], 'lacks title'],
     ['no YAML', ['steps:', 'steps: ['], 'this is not YAML'],
     ['no YAML, whose line is shown', ['title: Mine', 'title: Mine: b'], '\ntitle: Mine: b\n       ^'],

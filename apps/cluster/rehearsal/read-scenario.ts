@@ -61,6 +61,8 @@ function firstProblem(value: unknown): ScenarioProblem | undefined {
   }
   const isRelease = (name: string): boolean => Object.hasOwn(releases, name)
   if (!isRelease(cluster.release)) return missingRelease(cluster.release, ['cluster', 'release'], releases)
+  const ofCluster = clusterOnCloud(value as ScenarioFile)
+  if (ofCluster) return ofCluster
   for (const [index, step] of steps.entries()) {
     const problem = keyedProblem(step, ['steps', index], STEP_SCHEMAS, 'a step', against)
     if (problem) return problem
@@ -78,12 +80,65 @@ function firstProblem(value: unknown): ScenarioProblem | undefined {
       )
       if (wrong) return wrong
     }
+    const hostly = stepOnCloud(step, cluster)
+    if (hostly) return { ...hostly, path: ['steps', index, ...hostly.path] }
     for (const [path, name] of releasesIn(step))
       if (!isRelease(name)) return missingRelease(name, ['steps', index, ...path], releases)
     const missing = missingStream(step, releases)
     if (missing) return { ...missing, path: ['steps', index, ...missing.path] }
   }
   return undefined
+}
+
+/** Members of a cluster, of a step and of an expectation that are about hosts, of which there are none on a cloud. */
+const HOST_MEMBERS = ['spares', 'hostStream', 'bootIsoSource'] as const
+const HOST_STEPS: readonly string[] = [
+  'power',
+  'connect',
+  'inspect',
+  'reprovision',
+  'clear',
+  'bootstrap',
+  'password',
+  'network',
+  'hostStream',
+  'askIronic',
+]
+const HOST_EXPECTATIONS: readonly string[] = [
+  'deployImage',
+  'method',
+  'state',
+  'agent',
+  'error',
+  'ironic',
+  'network',
+  'refusedLogins',
+  'networkBoots',
+  'rollOuts',
+]
+const HOST_WAITS: readonly unknown[] = ['metal3', 'spares', 'installations']
+
+function clusterOnCloud({ as, cluster }: ScenarioFile): ScenarioProblem | undefined {
+  const { platform = 'BareMetal' } = cluster
+  if (platform === 'BareMetal') return undefined
+  if (as === 'document')
+    return { path: ['cluster', 'platform'], message: 'cluster.platform: the design documents know bare metal alone' }
+  const member = HOST_MEMBERS.find((name) => cluster[name] !== undefined)
+  return member && { path: ['cluster', member], message: `cluster.${member} is about hosts: ${platform} has none` }
+}
+
+function stepOnCloud(step: object, { platform = 'BareMetal' }: ScenarioFile['cluster']): ScenarioProblem | undefined {
+  if (platform === 'BareMetal') return undefined
+  const refused = (name: string, path: string[]): ScenarioProblem => ({
+    path,
+    message: `${name} is about hosts: a cluster on ${platform} has none`,
+  })
+  const [key] = Object.keys(step).filter((name) => HOST_STEPS.includes(name))
+  if (key !== undefined) return refused(key, [key])
+  const { wait, expect = {} } = step as { wait?: unknown; expect?: object }
+  if (HOST_WAITS.includes(wait)) return refused(`wait: ${String(wait)}`, ['wait'])
+  const [expected] = Object.keys(expect).filter((name) => HOST_EXPECTATIONS.includes(name))
+  return expected === undefined ? undefined : refused(expected, ['expect', expected])
 }
 
 function keyedProblem(

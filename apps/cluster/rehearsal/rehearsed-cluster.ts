@@ -23,10 +23,12 @@ import {
   type Kube,
   type KubeClient,
   type BareMetalHost,
+  type KubeMachine,
   openKube,
 } from '../../../base/kubernetes/index.js'
 import { BAREMETAL_OPERATOR, BUILDS_IMAGES } from '../actors/cluster-baremetal-operator.js'
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
+import { CLOUD_PLATFORMS, type Cloud } from '../site/cloud-platforms.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
 import { STREAM_POLICIES } from '../admission/stream-policies.js'
 import { openSite, type Site } from '../site/site.js'
@@ -36,10 +38,20 @@ import type { BootImagePlace } from '../actors/machine-config-operator/boot-imag
 import type { ActingOperators, OperatorName } from './acting-operators.js'
 import { Measures } from './measures.js'
 import { runOperators } from './rehearsed-operators.js'
-import { OLD_RAMDISK, prepareRelease, type PreparedRelease } from './prepared-releases.js'
+import { OLD_RAMDISK, prepareRelease, type PreparedRelease, type ReleasePlace } from './prepared-releases.js'
 import type { HostGroup, Scenario } from './scenario.js'
 
 export const MACHINE_API_NAMESPACE = 'openshift-machine-api'
+/** Label with the role of a Machine. */
+export const ROLE_LABEL = 'machine.openshift.io/cluster-api-machine-role'
+/** Member of a ControlPlaneMachineSet with its machines' settings. */
+export const CONTROL_PLANE_MACHINE = 'machines_v1beta1_machine_openshift_io'
+/** Roles of the machines of a cloud, by group. */
+const INSTANCE_ROLES: Partial<Readonly<Record<HostGroup, readonly string[]>>> = {
+  workers: ['worker'],
+  'control plane': ['master'],
+  nodes: ['master', 'worker'],
+}
 const MIRROR = 'mirror.lab:5000'
 const MIRRORS = [{ source: 'quay.io/openshift-release-dev', mirrors: [`${MIRROR}/ocp`] }]
 /** Mirrors of the releases' repositories; agents of the user's own releases may be in others. */
@@ -49,6 +61,16 @@ function mirrorsFor({ releases }: Scenario): RepositoryMirrors[] {
   return [...MIRRORS, ...others.map((source, index) => ({ source, mirrors: [`${MIRROR}/own-${index}`] }))]
 }
 
+function cloudOfScenario({ cluster: { platform = 'BareMetal' } }: Scenario): Cloud | undefined {
+  return platform === 'BareMetal' ? undefined : platform
+}
+
+async function prepareReleases({ releases }: Scenario, place: ReleasePlace): Promise<Map<string, PreparedRelease>> {
+  const prepared = new Map<string, PreparedRelease>()
+  for (const [key, wanted] of Object.entries(releases)) prepared.set(key, await prepareRelease(wanted, place))
+  return prepared
+}
+
 /** Bytes per second at which machines pull images: a network of 1 Gbit/s. */
 const PULL_RATE = 125_000_000
 
@@ -56,7 +78,8 @@ const PULL_RATE = 125_000_000
 export interface RehearsedHost {
   /** Name of the host, and of the node that it becomes. */
   name: string
-  object: BareMetalHost
+  /** Undefined for a machine of a cloud. */
+  object: BareMetalHost | undefined
   machine: Machine
 }
 
@@ -129,9 +152,8 @@ export class RehearsedCluster implements AsyncDisposable {
           },
         }),
       )
-      const releases = new Map<string, PreparedRelease>()
-      for (const [key, wanted] of Object.entries(scenario.releases))
-        releases.set(key, await prepareRelease(wanted, { site, folder: folder.path, isMirrored, as, carry }))
+      const place = { site, folder: folder.path, isMirrored, as, carry, cloud: cloudOfScenario(scenario) }
+      const releases = await prepareReleases(scenario, place)
       const cluster: { current?: RehearsedCluster } = {}
       const parts: ActorParts = {
         kube,
@@ -178,9 +200,29 @@ export class RehearsedCluster implements AsyncDisposable {
     return this.releases.get(key)!
   }
 
-  /** The release of which a URL is the boot image. */
-  releaseOfBootImage(url: string | undefined): PreparedRelease | undefined {
-    return [...this.releases.values()].find(({ bootImage }) => bootImage === url)
+  /** The release of which a URL is the boot image, or a name the image on a cloud; that of the user's own is a copy. */
+  releaseOfBootImage(image: string | undefined): PreparedRelease | undefined {
+    const all = [...this.releases.values()]
+    if (this.cloud !== undefined && image === CLOUD_PLATFORMS[this.cloud].own)
+      return this.release(this.scenario.cluster.release)
+    return all.find(({ bootImage, cloudImage }) => bootImage === image || cloudImage === image)
+  }
+
+  /** Names or URLs of the boot images in machine sets; empty for none. */
+  async bootImagesOf(kind: 'MachineSet' | 'ControlPlaneMachineSet'): Promise<string[]> {
+    const specs =
+      kind === 'MachineSet'
+        ? (await this.kube.list(kind)).items.map(({ spec }) => spec.template.spec)
+        : (await this.kube.list(kind)).items.map(({ spec }) => spec.template[CONTROL_PLANE_MACHINE].spec)
+    return specs.map(({ providerSpec: { value = {} } }) => {
+      const name = this.cloud === undefined ? value.image?.url : CLOUD_PLATFORMS[this.cloud].imageIn(value)
+      return name ?? ''
+    })
+  }
+
+  /** The cloud that it is on; undefined on bare metal. */
+  get cloud(): Cloud | undefined {
+    return cloudOfScenario(this.scenario)
   }
 
   releaseOfAgent(image: string): PreparedRelease | undefined {
@@ -196,7 +238,7 @@ export class RehearsedCluster implements AsyncDisposable {
     const { items: machines } = await this.kube.list('Machine')
     const roleOf = ({ spec }: BareMetalHost): string => {
       const machine = machines.find(({ metadata }) => metadata.name === spec.consumerRef?.name)
-      return machine?.metadata.labels?.['machine.openshift.io/cluster-api-machine-role'] ?? 'none'
+      return machine?.metadata.labels?.[ROLE_LABEL] ?? 'none'
     }
     const isIn = (host: BareMetalHost): boolean => {
       const role = roleOf(host)
@@ -213,11 +255,22 @@ export class RehearsedCluster implements AsyncDisposable {
           return role === 'worker' || role === 'master'
       }
     }
+    if (this.cloud !== undefined) return this.#instancesOf(group, machines)
     const { items } = await this.kube.list('BareMetalHost', { namespace: MACHINE_API_NAMESPACE })
     return items
       .filter(isIn)
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
       .map((object) => ({ name: object.metadata.name, object, machine: this.machineOf(object) }))
+  }
+
+  /** The machines of a cloud, the oldest first: the names of those of a set have no order. */
+  #instancesOf(group: HostGroup, machines: readonly KubeMachine[]): RehearsedHost[] {
+    const roles = INSTANCE_ROLES[group] ?? []
+    return this.site.stage.machines.list().flatMap((machine) => {
+      const found = machines.find(({ metadata }) => metadata.name === machine.spec.id)
+      const role = found?.metadata.labels?.[ROLE_LABEL] ?? ''
+      return roles.includes(role) ? [{ name: machine.spec.id, object: undefined, machine }] : []
+    })
   }
 
   machineOf({ metadata }: BareMetalHost): Machine {
@@ -228,7 +281,7 @@ export class RehearsedCluster implements AsyncDisposable {
    * The deploy image that a host runs, or, while it is off, would boot next: a version of CoreOS, or {@link OLD_RAMDISK};
    * null without one.
    */
-  async deployImageOf({ object, machine }: RehearsedHost): Promise<string | null> {
+  async deployImageOf({ name, machine }: RehearsedHost): Promise<string | null> {
     const live = machine.power() === 'on' ? machine.boot()?.live : undefined
     if (live) {
       const bringsAgent = live.agent === null && live.failure === null
@@ -239,7 +292,7 @@ export class RehearsedCluster implements AsyncDisposable {
     const container = operator?.spec.template.spec.containers[0]
     if (!container?.args?.includes(BUILDS_IMAGES))
       return container?.env?.some(({ value }) => value === this.site.oldRamdisk.kernel) ? OLD_RAMDISK : null
-    const at = { name: object.metadata.name, namespace: MACHINE_API_NAMESPACE }
+    const at = { name, namespace: MACHINE_API_NAMESPACE }
     const image = await this.kube.find('PreprovisioningImage', at)
     const url = image?.status?.imageUrl
     if (url === undefined) return null

@@ -27,8 +27,9 @@ export async function runOperators(
   const programs = actingPrograms(metal3Programs(site, parts), acting)
   scope.use(runPods({ ...parts, registry, programs }))
   scope.use(await acting.run('cbo', () => runClusterBaremetalOperator({ ...parts, ironicUrl: stage.url, oldRamdisk })))
-  scope.use(await acting.run('mao', () => runMachineApiOperator(parts)))
-  scope.use(await acting.run('mco', () => runMachineConfigOperator({ ...parts, registry })))
+  scope.use(await acting.run('mao', () => runMachineApiOperator(parts, site.cloud)))
+  const isKnownAmi = (id: string): boolean => site.cloud.isOfRelease(id)
+  scope.use(await acting.run('mco', () => runMachineConfigOperator({ ...parts, registry, isKnownAmi })))
   scope.use(
     runNodePrograms({
       ...parts,

@@ -1,15 +1,15 @@
 import { hours, seconds } from '../../../base/runtime/index.js'
 import { apiVersionOf } from '../../../base/kubernetes/index.js'
-import { connectHosts, providerSpec, ROLE_LABEL } from './installation.js'
+import { connectHosts, providerSpec } from './installation.js'
 import type { Acted } from './acted.js'
-import { MACHINE_API_NAMESPACE, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'
+import { MACHINE_API_NAMESPACE, ROLE_LABEL, type RehearsedCluster, type RehearsedHost } from './rehearsed-cluster.js'
 import type { HostGroup } from './scenario.js'
 
 /** Installs nodes again: their Machines are deleted, and the machine set, or the administrator, creates new ones. */
 export async function reinstall(group: HostGroup, cluster: RehearsedCluster): Promise<Acted> {
   const { kube } = cluster
   const hosts = await cluster.group(group)
-  const names = new Set(hosts.map(({ object }) => object.spec.consumerRef?.name))
+  const names = new Set(hosts.map(({ object }) => object?.spec.consumerRef?.name))
   const machines = (await kube.list('Machine')).items.filter(({ metadata }) => names.has(metadata.name))
   const { status } = await kube.get('ClusterVersion', { name: 'version' })
   const release = cluster.releaseOfVersion(status?.history[0]?.version ?? '')

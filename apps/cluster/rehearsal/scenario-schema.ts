@@ -1,4 +1,5 @@
 import { CLUSTER_ERAS } from '../../../base/kubernetes/index.js'
+import { CLOUDS } from '../site/cloud-platforms.js'
 
 /** JSON schema of a scenario file, which `docs/rehearse.md` explains. */
 const SCENARIO_TEXT_SCHEMA = { type: 'string', minLength: 1 } as const
@@ -35,6 +36,9 @@ const OBJECT_WAIT = scenarioObjectSchema(
   ['for', 'kind', 'name'],
 )
 
+/** `KIND/NAME` */
+const OBJECT_REFERENCE = { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9.]*/[^/ ]+$' } as const
+
 const EXPECTATIONS: Readonly<Record<string, object>> = {
   deployImage: keyed('deployImage', SCENARIO_TEXT_SCHEMA, { ...groupProperties, stream: STREAM_NAME }, ['of']),
   runs: keyed('runs', SCENARIO_TEXT_SCHEMA, { ...groupProperties, stream: STREAM_NAME }, ['of']),
@@ -46,7 +50,7 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
     { enum: ['completed', 'refused', 'under way', 'failing'] },
     { because: SCENARIO_TEXT_SCHEMA },
   ),
-  bootImageOf: keyed('bootImageOf', { const: 'machine sets' }, { is: SCENARIO_TEXT_SCHEMA }, ['is']),
+  bootImageOf: keyed('bootImageOf', { enum: ['machine sets', 'control plane'] }, { is: SCENARIO_TEXT_SCHEMA }, ['is']),
   refused: keyed('refused', { enum: ['boot image', 'managed boot images'] }, { because: SCENARIO_TEXT_SCHEMA }),
   pulled: keyed('pulled', { enum: ['base', 'node image'] }, { of: SCENARIO_TEXT_SCHEMA, times: COUNT }, [
     'of',
@@ -74,11 +78,12 @@ const EXPECTATIONS: Readonly<Record<string, object>> = {
   degraded: keyed('degraded', GROUP, { because: SCENARIO_TEXT_SCHEMA }),
   agent: keyed('agent', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   error: keyed('error', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
-  event: keyed(
-    'event',
+  event: keyed('event', SCENARIO_TEXT_SCHEMA, { of: OBJECT_REFERENCE, because: SCENARIO_TEXT_SCHEMA }, ['of']),
+  condition: keyed(
+    'condition',
     SCENARIO_TEXT_SCHEMA,
-    { of: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9.]*/[^/ ]+$' }, because: SCENARIO_TEXT_SCHEMA },
-    ['of'],
+    { of: OBJECT_REFERENCE, is: { enum: ['True', 'False', 'Unknown'] }, because: SCENARIO_TEXT_SCHEMA },
+    ['of', 'is'],
   ),
   ironic: keyed('ironic', SCENARIO_TEXT_SCHEMA, groupProperties, ['of']),
   network: keyed('network', { const: 'own' }, groupProperties, ['of']),
@@ -108,7 +113,7 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
   reprovision: keyed('reprovision', GROUP),
   bootImage: keyed('bootImage', SCENARIO_TEXT_SCHEMA),
   clear: keyed('clear', { const: 'boot images' }),
-  manageBootImages: keyed('manageBootImages', { enum: ['All', 'None'] }),
+  manageBootImages: keyed('manageBootImages', { enum: ['All', 'None'] }, { of: { const: 'control plane' } }),
   bootstrap: keyed('bootstrap', SCENARIO_TEXT_SCHEMA),
   tamper: keyed('tamper', GROUP, { path: { type: 'string', pattern: '^/.' }, text: { type: 'string' } }, [
     'path',
@@ -157,6 +162,7 @@ export const SCENARIO_SCHEMA = scenarioObjectSchema(
     cluster: scenarioObjectSchema(
       {
         release: SCENARIO_TEXT_SCHEMA,
+        platform: { enum: ['BareMetal', ...CLOUDS] },
         network: { enum: ['connected', 'disconnected'] },
         controlPlane: COUNT,
         workers: COUNT,

@@ -1,4 +1,5 @@
 import type { ClusterEra } from '../../../base/kubernetes/index.js'
+import type { Cloud } from '../site/cloud-platforms.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
 import type { OwnRelease } from './own-releases.js'
 import type { ScenarioManifests } from './scenario-manifests.js'
@@ -70,6 +71,8 @@ export type ScenarioDamage = 'node-image' | 'image-service' | 'ironic' | 'bareme
 interface ScenarioCluster {
   /** Key of the release that it is installed with. */
   release: string
+  /** Default `BareMetal`. On a cloud, machine sets name an image of it, and there are no hosts. */
+  platform?: 'BareMetal' | Cloud
   /** `disconnected` reaches its mirror registry alone. Default `connected`. */
   network?: 'connected' | 'disconnected'
   /** Mirrors of the user's own cluster. Default: those of the rehearsal where the network is disconnected. */
@@ -83,7 +86,7 @@ interface ScenarioCluster {
   hostStream?: string
   /**
    * True if the machine sets keep their boot image in upgrades: by an annotation as the documents have it; as of today by
-   * naming an image.
+   * naming an image; on a cloud one of the user's own.
    */
   pinned?: boolean
   /** Where BMCs read live ISOs: Ironic's copy, or the image service itself. Default `local`. */
@@ -117,8 +120,11 @@ export type ScenarioStep =
   | { bootImage: string }
   /** The administrator leaves boot images to the release: no disk image in machine sets, nor in the Provisioning. */
   | { clear: 'boot images' }
-  /** The administrator asks the machine config operator to manage the boot images of machine sets, or not to. */
-  | { manageBootImages: 'All' | 'None' }
+  /**
+   * The administrator asks the machine config operator to manage the boot images of machine sets, or not to; those of the
+   * control plane with `of`.
+   */
+  | { manageBootImages: 'All' | 'None'; of?: 'control plane' }
   /** Installs the bootstrap node of a release. */
   | { bootstrap: string }
   /** Changes a file on the disk of a node, past the cluster. */
@@ -187,7 +193,9 @@ export type Expectation =
   | { state: string; of: HostGroup; index?: number }
   | { upgrade: 'completed' | 'refused' | 'under way' | 'failing'; because?: string }
   /** `none`: machine sets name no boot image. */
-  | { bootImageOf: 'machine sets'; is: string }
+  | { bootImageOf: 'machine sets' | 'control plane'; is: string }
+  /** Status of a condition of an object, `KIND/NAME`, with a message that contains a text. */
+  | { condition: string; of: string; is: 'True' | 'False' | 'Unknown'; because?: string }
   | { refused: 'boot image' | 'managed boot images'; because?: string }
   | { pulled: 'base' | 'node image'; of: string; times: number }
   | { reached: 'mirrors only' }

@@ -1,7 +1,7 @@
 import type { BootEntryPoint } from '../../../machine/index.js'
 import { Calls, Unexpected } from '../../../baremetal-operator/index.js'
 import type { ApiNode } from '../../../base/wire/index.js'
-import { KubeRefusal } from '../../../base/kubernetes/index.js'
+import { KubeRefusal, type MachineManager } from '../../../base/kubernetes/index.js'
 import { POOL_NAMES } from './os-stream-acts.js'
 import { BMC_PASSWORD, INSTALLED_BY_THE_RELEASE, networkSecretOf, PROVISIONING } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
@@ -13,7 +13,7 @@ import { waitUntilSettled } from './wait-until-settled.js'
 /** Writes the right password to the Secrets that the hosts of a group name. */
 export async function correctPasswords(of: HostGroup, cluster: RehearsedCluster): Promise<void> {
   for (const { object } of await cluster.group(of)) {
-    const { credentialsName = '' } = object.spec.bmc ?? {}
+    const { credentialsName = '' } = object?.spec.bmc ?? {}
     const password = Buffer.from(BMC_PASSWORD).toString('base64')
     await cluster.kube.patch(
       'Secret',
@@ -67,15 +67,23 @@ export async function clearBootImages(cluster: RehearsedCluster): Promise<void> 
   await waitUntilSettled(cluster, 'upgrade', 60_000)
 }
 
-/** Sets `spec.managedBootImages`; a refusal is announced in the words of the API. */
-export async function askToManage(mode: 'All' | 'None', { kube, parts }: RehearsedCluster): Promise<void> {
-  const managers = [{ resource: 'machinesets', apiGroup: 'machine.openshift.io', selection: { mode } }]
+/** Sets `spec.managedBootImages` of one resource; a refusal is announced in the words of the API. */
+export async function askToManage(
+  mode: 'All' | 'None',
+  resource: MachineManager['resource'],
+  cluster: RehearsedCluster,
+): Promise<void> {
+  const { kube, parts } = cluster
+  const at = { name: 'cluster' }
+  const before = (await kube.find('MachineConfiguration', at))?.spec.managedBootImages?.machineManagers ?? []
+  const machineManagers: MachineManager[] = [
+    ...before.filter((manager) => manager.resource !== resource),
+    { resource, apiGroup: 'machine.openshift.io', selection: { mode } },
+  ]
   try {
-    await kube.patch(
-      'MachineConfiguration',
-      { name: 'cluster' },
-      { spec: { managedBootImages: { machineManagers: managers } } },
-    )
+    await kube.patch('MachineConfiguration', at, { spec: { managedBootImages: { machineManagers } } })
+    // The operator looks at it before anything else happens.
+    if (cluster.cloud !== undefined) await waitUntilSettled(cluster, 'time', 1000)
   } catch (error) {
     if (!(error instanceof KubeRefusal)) throw error
     parts.announce({ actor: API_SERVER, does: 'refuses managed boot images', because: error.message })
@@ -92,7 +100,7 @@ export async function setPaused(of: Pool, paused: boolean, { kube }: RehearsedCl
 export async function askIronicToClean(of: HostGroup, cluster: RehearsedCluster): Promise<void> {
   const clean_steps = [{ interface: 'deploy', step: 'erase_devices_metadata' }]
   for (const { name, object } of await cluster.group(of)) {
-    const id = object.status?.provisioning.ID ?? ''
+    const id = object?.status?.provisioning.ID ?? ''
     try {
       const path = `/nodes/${id}/states/provision`
       await cluster.until(

@@ -75,10 +75,10 @@ const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise
   },
   spares: async (cluster) => {
     for (const { name, object, machine } of await cluster.group('spares')) {
-      const state = object.status?.provisioning.state
+      const state = object?.status?.provisioning.state
       if (state !== 'available') return `${name} is ${state ?? 'not registered'}`
       if (machine.power() === 'on' && !machine.boot()) return `${name} is booting`
-      if ((machine.power() === 'on') !== object.spec.online) return `${name} is ${machine.power()}`
+      if ((machine.power() === 'on') !== object?.spec.online) return `${name} is ${machine.power()}`
     }
     return null
   },
@@ -86,7 +86,7 @@ const MISSING: Readonly<Record<WaitedFor, (cluster: RehearsedCluster) => Promise
     const missing = await missingMachines(cluster)
     if (missing !== null) return missing
     for (const { name, object } of await cluster.group('nodes')) {
-      const state = object.status?.provisioning.state
+      const state = object?.status?.provisioning.state
       if (state !== 'provisioned') return `${name} is ${state ?? 'not registered'}`
     }
     return MISSING.reboots(cluster)
@@ -131,12 +131,16 @@ async function nodeBehind({ kube }: RehearsedCluster): Promise<string | null> {
 }
 
 /** Machines that a set has not made yet, or that have no host, as a sentence. */
-async function missingMachines({ kube }: RehearsedCluster): Promise<string | null> {
+async function missingMachines({ kube, site, cloud }: RehearsedCluster): Promise<string | null> {
   const { items: sets } = await kube.list('MachineSet')
   const { items: machines } = await kube.list('Machine')
   const wanted = sets.reduce((sum, { spec }) => sum + spec.replicas, 0)
   const workers = machines.filter(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'MachineSet'))
   if (workers.length !== wanted) return `there are ${workers.length} of ${wanted} workers`
+  if (cloud !== undefined) {
+    const unmade = machines.find(({ metadata }) => site.cloud.imageOf(metadata.name) === undefined)
+    return unmade ? `the machine ${unmade.metadata.name} is not made` : null
+  }
   const hosts = (await kube.list('BareMetalHost')).items.map(({ spec }) => spec.consumerRef?.name)
   const without = machines.find(({ metadata }) => !hosts.includes(metadata.name))
   return without ? `the machine ${without.metadata.name} has no host` : null

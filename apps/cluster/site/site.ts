@@ -10,6 +10,7 @@ import {
   type Logger,
   type Random,
 } from '../../../base/runtime/index.js'
+import { CloudInstances } from './cloud-instances.js'
 import { IsoCopies } from './iso-copies.js'
 import { SiteRegistry, type RepositoryMirrors } from './container-registry.js'
 import { SiteNetwork, type Reachability } from './site-network.js'
@@ -39,6 +40,8 @@ export interface Site extends AsyncDisposable {
   readonly outside: WebServer
   /** The web server of the site's mirror. */
   readonly mirror: WebServer
+  /** Images and machines of a cloud, for clusters that are on one. */
+  readonly cloud: CloudInstances
   /** Live ISOs on Ironic's own web server. */
   readonly isoCopies: IsoCopies
   /** Machines with their BMCs, and Ironic, which is stopped at first. */
@@ -92,6 +95,7 @@ export function openSite(options: SiteOptions): Promise<Site> {
       registry,
       outside,
       mirror,
+      cloud: new CloudInstances({ stage: staged, clock, random, folder: folder.path }),
       isoCopies,
       stage: staged,
       oldRamdisk: httpd.oldRamdisk,

@@ -1,11 +1,13 @@
 import type { HttpClientOptions } from '../../../base/bytes/index.js'
 import { refuseForbiddenUrls, type DownloadPolicy } from '../../../coreos/index.js'
-import { Images, type AuthFiles, type MirrorRule } from '../../../base/registry/index.js'
+import { Images, type AuthFiles, type MirrorArchive, type MirrorRule } from '../../../base/registry/index.js'
 import { defined, type Clock } from '../../../base/runtime/index.js'
 
 export interface RegistrySettings {
   auth?: AuthFiles
   mirrors?: readonly MirrorRule[]
+  /** Images on a disk, which are looked for first. */
+  archive?: MirrorArchive
 }
 
 /** Opens images with the settings of a command. A mirror of files is none of registries: those have mirrors of their own. */

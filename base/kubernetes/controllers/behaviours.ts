@@ -93,12 +93,15 @@ export function isBehaviourOf(behaviour: Behaviour, as: ClusterEra, release?: st
   const { stories, since, until } = behaviour
   if (stories[as] === undefined) return false
   if (as === 'document' || release === undefined) return until === undefined || as === 'document'
-  const minor = minorOf(release)
-  return (since === undefined || minor >= minorOf(since)) && (until === undefined || minor <= minorOf(until))
+  const minor = minorRelease(release)
+  return (since === undefined || minor >= minorRelease(since)) && (until === undefined || minor <= minorRelease(until))
 }
 
 /** A number by which minor releases are in order: 4.9 before 4.10 before 5.0. */
-function minorOf(release: string): number {
+function minorRelease(release: string): number {
   const [major = 0, minor = 0] = release.split('.').map((part) => Number.parseInt(part, 10))
   return major * 1000 + minor
 }
+
+/** True if a release is of a minor release or newer than it: `reachesRelease('4.22.1', '4.22')`. */
+export const reachesRelease = (release: string, minor: string): boolean => minorRelease(release) >= minorRelease(minor)

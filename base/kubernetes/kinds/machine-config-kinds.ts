@@ -35,11 +35,18 @@ export interface DisruptionPolicies {
   sshkey?: { actions: DisruptionAction[] }
 }
 
+/** The machine sets of one kind whose boot images are managed, or not. */
+export interface MachineManager {
+  resource: 'machinesets' | 'controlplanemachinesets'
+  apiGroup: 'machine.openshift.io'
+  selection: { mode: 'All' | 'Partial' | 'None'; partial?: { machineResourceSelector: LabelSelector } }
+}
+
 /** Settings of the machine config operator. There is one, named `cluster`. */
 export interface MachineConfiguration extends KubeObject<'MachineConfiguration'> {
   spec: {
     managementState?: string
-    managedBootImages?: object
+    managedBootImages?: { machineManagers?: MachineManager[] }
     bootImageSkewEnforcement?: { mode: 'Manual' | 'None'; manual?: BootImageVersion }
     nodeDisruptionPolicy?: DisruptionPolicies
     [member: string]: unknown
@@ -52,6 +59,8 @@ export interface MachineConfiguration extends KubeObject<'MachineConfiguration'>
       automatic?: Omit<BootImageVersion, 'mode'>
       manual?: BootImageVersion
     }
+    managedBootImagesStatus?: { machineManagers?: MachineManager[] }
+    /** `BootImageUpdateProgressing`, `BootImageUpdateDegraded`. */
     conditions?: Condition[]
     [member: string]: unknown
   }

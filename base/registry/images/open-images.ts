@@ -3,6 +3,7 @@ import { defined, type Clock, isObject, UserError } from '../../runtime/index.js
 import { findCredentials, type AuthFiles } from '../access/registry-credentials.js'
 import { RegistryServer } from '../access/registry-server.js'
 import { RegistryRepository } from '../access/repository.js'
+import type { MirrorArchive } from '../mirrors/mirror-archive.js'
 import { mirrorCandidates, type MirrorRule } from '../mirrors/mirrors.js'
 import { OciLayout } from '../places/oci-layout.js'
 import { ofDigest, referenceText, type ImagePlace, type ImageReference } from '../places/reference.js'
@@ -26,6 +27,8 @@ export interface ImageAccess {
   insecure?: boolean
   auth?: AuthFiles
   mirrors?: readonly MirrorRule[]
+  /** Images on a disk, which are looked for before any registry is asked. */
+  archive?: MirrorArchive
 }
 
 /** An image for one platform. */
@@ -111,8 +114,11 @@ export class Images {
   }
 
   async #openFirst(reference: ImageReference): Promise<OpenedImage> {
-    const { places, rule } = mirrorCandidates(reference, this.#access.mirrors ?? [])
+    const { archive, mirrors = [] } = this.#access
+    const archived = archive?.find(reference)
     const named = referenceText(reference)
+    if (archived) return this.#opened(archived.store, archived.digest, named)
+    const { places, rule } = mirrorCandidates(reference, mirrors)
     if (places.length === 0)
       throw new UserError(
         'image-not-found',
@@ -122,6 +128,7 @@ export class Images {
         },
       )
     const failures: UserError[] = []
+    if (archive) failures.push(new UserError('image-not-found', `the archive ${archive.name} does not have it`))
     for (const place of places) {
       try {
         return await this.#opened(

@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 async function rules(text: string): Promise<MirrorRule[]> {
   const path = join(folder, 'mirrors')
   await writeFile(path, text)
-  return readMirrors(path, systemClock())
+  return (await readMirrors(path, systemClock())).rules
 }
 const places = (reference: string, some: readonly MirrorRule[]) =>
   mirrorCandidates(parseReference(reference), some).places.map(referenceText)
@@ -209,10 +209,10 @@ spec:
     await writeFile(join(resources, 'idms-oc-mirror.yaml'), `---\n${IDMS('NeverContactSource')}`)
     await writeFile(join(resources, 'itms-oc-mirror.yaml'), `---\n${ITMS}`)
     await writeFile(join(resources, 'cs-redhat-operator-index-v4-22.yaml'), CATALOG)
-    const some = await readMirrors(folder, systemClock())
+    const { rules: some } = await readMirrors(folder, systemClock())
     expect(places(`quay.io/ocp/a@${D}`, some)).toEqual([`one.local/ocp/a@${D}`])
     expect(places('quay.io/ocp/a:4.22', some)).toEqual(['two.local/ocp/a:4.22'])
-    expect(await readMirrors(resources, systemClock())).toEqual(some)
+    expect(await readMirrors(resources, systemClock())).toEqual({ rules: some })
   })
 
   test('without a mirror set is refused', async () => {

@@ -12,7 +12,8 @@ import {
   readNamedText,
 } from '../../runtime/index.js'
 import type { MirrorRule } from './mirrors.js'
-import { ERRORS } from '../errors.js'
+import { MirrorArchive } from './mirror-archive.js'
+import { mirrorsError } from './mirrors-error.js'
 
 type MirrorsRefusal = (what: string) => UserError
 
@@ -29,21 +30,38 @@ const MIRROR_KIND = new RegExp(`^\\s*"?kind"?: *"?(?:${KIND_NAMES.join('|')})\\b
 /**
  * Reads a file of mirrors: manifests of the kinds ImageContentSourcePolicy, ImageDigestMirrorSet and ImageTagMirrorSet in YAML
  * or JSON, or a `registries.conf` in TOML. Of a folder, the workspace of oc-mirror or one with manifests, all mirror sets are
- * read.
+ * read; the disk archive of oc-mirror has images and may have mirror sets.
  *
  * @throws UserError `image-mirrors` (usage)
  */
-export async function readMirrors(path: string, clock: Clock): Promise<MirrorRule[]> {
+export async function readMirrors(path: string, clock: Clock): Promise<ReadMirrors> {
+  const archive = await MirrorArchive.open(path, clock)
   const files = await withClockHeld(clock, `reading ${path}`, () => mirrorFiles(path))
-  return files === undefined ? readMirrorFile(path, clock) : readMirrorFolder(path, files, clock)
+  if (files === undefined && !archive) return { rules: await readMirrorFile(path, clock) }
+  const manifests: MirrorManifest[] = [...(archive?.manifests ?? [])]
+  for (const file of files ?? []) manifests.push({ file, text: await readMirrorText(file, clock) })
+  const rules = mirrorSetsIn(manifests)
+  if (rules.length === 0 && !archive)
+    throw mirrorsError(`the folder of mirrors ${path} has neither ${KIND_NAMES.join(' nor ')}`)
+  return { rules, ...defined({ archive }) }
 }
 
-/** Mirror sets among the manifests of a folder; the others, such as catalogs, say nothing about mirrors. */
-async function readMirrorFolder(path: string, files: readonly string[], clock: Clock): Promise<MirrorRule[]> {
+/** Mirrors of registries, and an archive that is asked before them. */
+export interface ReadMirrors {
+  rules: MirrorRule[]
+  archive?: MirrorArchive
+}
+
+interface MirrorManifest {
+  readonly file: string
+  readonly text: string
+}
+
+/** Mirror sets among manifests; the others, such as catalogs, say nothing about mirrors. */
+function mirrorSetsIn(found: readonly MirrorManifest[]): MirrorRule[] {
   const sets: MirrorRule[][] = []
-  for (const file of files) {
+  for (const { file, text } of found) {
     const wrong: MirrorsRefusal = (what) => mirrorsFileError(file, what)
-    const text = await readMirrorText(file, clock)
     const manifests = manifestsIn(text, file)
     const isMirrorSet = ({ kind }: Record<string, unknown>): boolean => Object.hasOwn(MIRROR_KINDS, String(kind))
     // Without it, images would be asked for at their source, which the cluster may not reach.
@@ -51,8 +69,7 @@ async function readMirrorFolder(path: string, files: readonly string[], clock: C
       throw wrong('has a mirror set and is not YAML: it may be cut off')
     sets.push(...manifests.filter(isMirrorSet).map((one) => rulesOf(one, wrong)))
   }
-  if (sets.length > 0) return mergeMirrorRules(sets.flat())
-  throw mirrorsError(`the folder of mirrors ${path} has neither ${KIND_NAMES.join(' nor ')}`)
+  return mergeMirrorRules(sets.flat())
 }
 
 /** Where oc-mirror v2 writes them in its workspace (openshift/oc-mirror 855b64a docs/features/cluster-resources.md). */
@@ -243,10 +260,3 @@ const PULLS: Readonly<Record<string, 'all' | 'digest' | 'tag'>> = {
 
 const mirrorsFileError = (path: string, what: string, cause?: unknown): UserError =>
   mirrorsError(`the file of mirrors ${path} ${what}`, cause)
-
-const mirrorsError = (sentence: string, cause?: unknown): UserError =>
-  new UserError('image-mirrors', sentence, {
-    kind: 'usage',
-    remedy: ERRORS['image-mirrors'].remedy,
-    ...defined({ cause }),
-  })

@@ -73,7 +73,7 @@ export class Dispatcher {
       changed: (nodes) => {
         for (const node of nodes) this.follow(node)
       },
-      gone: (host) => this.#releaseOf(host),
+      gone: (hosts) => this.#releaseOf(new Set(hosts)),
       busy: () => this.#busyNodes(),
     })
   }
@@ -157,16 +157,18 @@ export class Dispatcher {
     this.#limits.drop((node) => !this.#options.store.records.nodes.has(node) || this.#isAmong(node, nodes))
   }
 
-  /** Releases the nodes that a dead process had reserved for a call of its own (ironic 39.0.0 _check_orphan_nodes). */
-  #releaseOf(host: string): void {
+  /** Releases the nodes that dead processes had reserved for calls of their own (ironic 39.0.0 _check_orphan_nodes). */
+  #releaseOf(hosts: ReadonlySet<string>): void {
     const { store, share, logger } = this.#options
     const { nodes, effects } = store.records
     for (const { record } of nodes.values()) {
-      const { uuid } = record
-      if (record.reservation !== host || effects.has(uuid) || this.#resuming.has(uuid) || !share.owns(record)) continue
+      const { uuid, reservation } = record
+      if (reservation === null || !hosts.has(reservation) || effects.has(uuid)) continue
+      if (this.#resuming.has(uuid) || !share.owns(record)) continue
       this.#resuming.add(uuid)
       this.#resume(uuid, 'abandoned').catch((error: unknown) => {
-        if (!this.#stop.aborted) logger('error', `node ${uuid}, which ${host} had reserved, stays locked`, { error })
+        if (!this.#stop.aborted)
+          logger('error', `node ${uuid}, which ${reservation} had reserved, stays locked`, { error })
       })
     }
   }

@@ -45,12 +45,14 @@ export interface FollowOutcome {
 
 /** Asks for what the other streams have had since the positions, and moves these. */
 export function followChanges(session: PostgresSession, positions: StreamPositions, outcome: FollowOutcome): void {
-  const values = [[...positions.keys()], [...positions.values()], session.stream]
+  // Another look may move the positions before the answer to this one comes.
+  const known: StreamPositions = new Map(positions)
+  const values = [[...known.keys()], [...known.values()], session.stream]
   session.send({ ...NEW_CHANGES, values }, (error, result) => {
     if (error) return outcome.failed(error)
     const rows = (result as QueryResult<ChangeRow>).rows
     if (rows.length === 0) return outcome.followed(null)
-    const last = lastOfStreams(rows, positions)
+    const last = lastOfStreams(rows, known)
     if (!last) return outcome.gap()
     const keys = joinKeys(rows.map(({ keys: text }) => JSON.parse(text!) as ChangedKeys))
     fetchRows(session, keys, outcome.failed, (fetched) => {

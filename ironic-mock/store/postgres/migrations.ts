@@ -1,3 +1,5 @@
+import { MEMBERS_SCHEMA } from '../../members/members-schema.js'
+
 /** One step of the schema. A step that was released is never changed: what is missing is another step. */
 export interface Migration {
   /** In the order in which they are made. */
@@ -111,4 +113,7 @@ create table changes (
 );
 `
 
-export const MIGRATIONS: readonly Migration[] = [{ name: '0001 records', sql: RECORDS + STREAMS }]
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '0001 records', sql: RECORDS + STREAMS },
+  { name: '0002 members', sql: MEMBERS_SCHEMA },
+]

@@ -7,7 +7,7 @@ import { AT, chassis, node, port, portgroup } from '../store-records.js'
 /**
  * Registers the tests of all that {@link Store} promises.
  *
- * @param open an empty store, whatever it is kept in; the caller closes it
+ * @param open an empty store, in memory or in a database; the caller closes it
  */
 export function testStore(open: (clock?: Clock) => Store | Promise<Store>): void {
   describe('a commit', () => {

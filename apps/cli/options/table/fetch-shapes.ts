@@ -47,7 +47,7 @@ export const REGISTRY_SHAPES = {
   mirrors: {
     value: 'FILE',
     description:
-      "mirrors of registries: an ImageContentSourcePolicy, mirror sets, a registries.conf or oc-mirror's workspace",
+      "mirrors of registries: an ImageContentSourcePolicy, mirror sets, a registries.conf, oc-mirror's workspace or disk archive",
     schema: OPTION_TEXT_SCHEMA,
   },
 } as const satisfies Record<string, CommandOptionShape>

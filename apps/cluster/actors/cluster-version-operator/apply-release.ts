@@ -78,13 +78,18 @@ async function createObject(object: ManifestObject, kube: ActorParts['kube']): P
   await kube.create(rest as NewObject<KubeKinds[KubeKind]> & { kind: KubeKind })
 }
 
-/** The object with everything that the manifest says, and what others have added to its metadata. */
-function mergeObject(current: KubeObject, { metadata, ...rest }: ManifestObject): KubeObject {
-  const { status: _, ...wanted } = rest as typeof rest & { status?: unknown }
+/**
+ * The object with everything that the manifest says, and what others have added to its metadata. Entries that others have
+ * added to a ConfigMap stay too (cluster-version-operator 6e71933 lib/resourcemerge/core.go EnsureConfigMap).
+ */
+function mergeObject(current: KubeObject & MapEntries, { metadata, ...rest }: ManifestObject): KubeObject {
+  const { status: _, ...wanted } = rest as typeof rest & { status?: unknown } & MapEntries
   const { labels, annotations } = metadata
+  const entries = current.kind === 'ConfigMap' ? mergedEntries(current, wanted) : {}
   return {
     ...current,
     ...wanted,
+    ...entries,
     metadata: {
       ...current.metadata,
       ...defined({
@@ -93,4 +98,14 @@ function mergeObject(current: KubeObject, { metadata, ...rest }: ManifestObject)
       }),
     },
   }
+}
+
+/** Members of a ConfigMap whose entries belong to those that have written them. */
+type MapEntries = Partial<Record<'data' | 'binaryData', Record<string, string>>>
+
+function mergedEntries({ data: text, binaryData: bytes }: MapEntries, wanted: MapEntries): MapEntries {
+  return defined({
+    data: wanted.data && { ...text, ...wanted.data },
+    binaryData: wanted.binaryData && { ...bytes, ...wanted.binaryData },
+  })
 }

@@ -10,6 +10,8 @@ import {
   type WatchedKind,
 } from '../../../../base/kubernetes/index.js'
 import { ensureClusterOperator } from '../cluster-operator.js'
+import type { CloudInstances } from '../../site/cloud-instances.js'
+import { CloudMachineController } from './cloud-machines.js'
 import { MachineSetController } from './machine-sets.js'
 import { MachineController } from './machine-controller.js'
 import { MACHINE_API_OPERATOR } from './machine-api-names.js'
@@ -18,10 +20,19 @@ const MACHINE_API_NAME = { name: 'machine-api' }
 /** The ConfigMap of the release with the operator's version (machine-api-operator 9511961 install/). */
 const IMAGES = { name: 'machine-api-operator-images', namespace: 'openshift-machine-api' }
 
-/** The machine API operator: machine sets, machines, and its account of itself. */
-export function runMachineApiOperator(parts: ActorParts): AsyncDisposable {
+/**
+ * The machine API operator: machine sets, machines, and its account of itself.
+ *
+ * @param cloud makes the machines of a cluster that is on a cloud
+ */
+export function runMachineApiOperator(parts: ActorParts, cloud?: CloudInstances): AsyncDisposable {
   const scope = new Scope()
-  const controllers = [new MachineSetController(parts), new MachineController(parts), new VersionReport(parts)]
+  const controllers = [
+    new MachineSetController(parts),
+    new MachineController(parts),
+    ...(cloud ? [new CloudMachineController(parts, cloud)] : []),
+    new VersionReport(parts),
+  ]
   for (const controller of controllers) scope.use(runController(controller, parts))
   return scope
 }

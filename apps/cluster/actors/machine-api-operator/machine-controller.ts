@@ -9,6 +9,8 @@ import type {
   ResourceController,
   WatchedKind,
 } from '../../../../base/kubernetes/index.js'
+import { cloudOf } from './cloud-machines.js'
+import { drainForDeletion } from './drain-for-deletion.js'
 import { CHOOSES_FREE_HOSTS, DRAINS_BEFORE_DELETION, RELEASES_EMPTY_HOSTS } from './machine-api-behaviours.js'
 import {
   claimHost,
@@ -23,7 +25,6 @@ import {
   releaseHost,
 } from './machine-hosts.js'
 import {
-  EXCLUDE_DRAINING,
   HOST_ANNOTATION,
   INSTANCE_STATE,
   MACHINE_ANNOTATION,
@@ -55,7 +56,7 @@ export class MachineController implements ResourceController {
   async reconcile(at: ObjectName): Promise<ReconcileResult> {
     const { kube } = this.#parts
     const machine = await kube.find('Machine', at)
-    if (!machine) return
+    if (!machine || (await cloudOf(kube)) !== undefined) return
     if (machine.metadata.deletionTimestamp !== undefined) return this.#remove(machine)
     if (!machine.metadata.finalizers?.includes(MACHINE_FINALIZER)) {
       const finalizers = [...(machine.metadata.finalizers ?? []), MACHINE_FINALIZER]
@@ -190,7 +191,7 @@ export class MachineController implements ResourceController {
     if (!machine.metadata.finalizers?.includes(MACHINE_FINALIZER)) return
     await this.#setPhase(machine, 'Deleting')
     const node = await this.#nodeOf(machine)
-    if (node && behaviours.has(DRAINS_BEFORE_DELETION)) await this.#drain(machine, node)
+    if (node && behaviours.has(DRAINS_BEFORE_DELETION)) await drainForDeletion(machine, node, this.#parts)
     if (behaviours.has(RELEASES_EMPTY_HOSTS)) {
       const isEmpty = await this.#emptyHost(machine)
       if (!isEmpty) return { again: REQUEUE_DELAY }
@@ -199,17 +200,6 @@ export class MachineController implements ResourceController {
     const current = await kube.find('Machine', machine.metadata)
     const finalizers = current?.metadata.finalizers?.filter((one) => one !== MACHINE_FINALIZER)
     if (finalizers) await kube.patch('Machine', machine.metadata, { metadata: { finalizers } })
-  }
-
-  async #drain(machine: KubeMachine, node: KubeNode): Promise<void> {
-    const { kube, announce } = this.#parts
-    if (machine.metadata.annotations?.[EXCLUDE_DRAINING] !== undefined || node.spec?.unschedulable === true) return
-    announce({
-      actor: MACHINE_API_OPERATOR,
-      does: `drains ${node.metadata.name}`,
-      because: `${machine.metadata.name} is deleted`,
-    })
-    await kube.patch('Node', node.metadata, { spec: { unschedulable: true } })
   }
 
   /** @returns whether the host has let the machine go */

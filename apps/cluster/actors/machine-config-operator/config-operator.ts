@@ -13,6 +13,7 @@ import {
   type WatchedKind,
 } from '../../../../base/kubernetes/index.js'
 import { ensureClusterOperator } from '../cluster-operator.js'
+import { UPDATE_DEGRADED } from './boot-images/image-conditions.js'
 import { WAITS_FOR_POOLS } from './machine-config-behaviours.js'
 import {
   CLUSTER_OPERATOR,
@@ -21,6 +22,7 @@ import {
   MACHINE_CONFIG_OPERATOR,
   nodeRoleLabel,
   OS_IMAGE,
+  OWN_SETTINGS,
   REQUIRED_FOR_UPGRADE,
   ROLE,
   ROLES,
@@ -41,6 +43,7 @@ export class ConfigOperator implements ResourceController {
     watchObject('ClusterOperator', CLUSTER_OPERATOR, CLUSTER_OPERATOR),
     { kind: 'MachineConfigPool', keysOf: () => [CLUSTER_OPERATOR] },
     { kind: 'MachineConfig', keysOf: () => [CLUSTER_OPERATOR] },
+    watchObject('MachineConfiguration', OWN_SETTINGS, CLUSTER_OPERATOR),
   ]
   readonly #parts: ActorParts
   readonly #serverUrl: string
@@ -126,7 +129,7 @@ export class ConfigOperator implements ResourceController {
         [
           availableCondition(version, deployed),
           progressingCondition(version, isDone),
-          degradedCondition(version, pools),
+          (await this.#imagesFailed(version)) ?? degradedCondition(version, pools),
         ],
         clock,
       ),
@@ -139,6 +142,19 @@ export class ConfigOperator implements ResourceController {
       does: `reports ${version}`,
       because: known === undefined ? 'its controllers run' : 'the control plane runs the release',
     })
+  }
+
+  /** The boot images of machine sets that cannot be updated (pkg/operator/sync.go syncMachineConfiguration). */
+  async #imagesFailed(version: string): Promise<ConditionChange | undefined> {
+    const settings = await this.#parts.kube.find('MachineConfiguration', OWN_SETTINGS)
+    const failed = conditionOf(settings?.status?.conditions, UPDATE_DEGRADED)
+    if (failed?.status !== 'True') return undefined
+    return {
+      type: 'Degraded',
+      status: 'True',
+      reason: 'MachineConfigurationFailed',
+      message: `Unable to apply ${version}: bootimage update failed: ${failed.message ?? ''}`,
+    }
   }
 
   /** True if a pool has the configuration of the release, and not that of the one before. */

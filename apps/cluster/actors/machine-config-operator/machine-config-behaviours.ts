@@ -131,3 +131,47 @@ export const REFUSES_MANAGED_IMAGES: Behaviour = {
     'machine-config-operator 7ff337a manifests/machineconfigcontroller/update-bootimages-validatingadmissionpolicy.yaml',
   since: '4.16',
 }
+export const UPDATES_CLOUD_IMAGES: Behaviour = {
+  name: 'mco/updates-images-on-clouds',
+  stories: { today: 'cloud-boot-images' },
+  says: 'new machines are always made from the image of the first release: each scale-up pulls and boots twice',
+  source: 'machine-config-operator 7ff337a pkg/controller/bootimage/ms_helpers.go syncMAPIMachineSets',
+  since: '4.16',
+}
+export const HONOURS_MANAGERS: Behaviour = {
+  name: 'mco/honours-managed-boot-images',
+  stories: { today: 'cloud-opt-out' },
+  says: 'machine sets that the administrator has left out get the image of the release',
+  source:
+    'machine-config-operator 7ff337a pkg/controller/bootimage/helpers.go getMachineResourceSelectorFromMachineManagers',
+  since: '4.16',
+}
+export const LEAVES_UNKNOWN_IMAGES: Behaviour = {
+  name: 'mco/leaves-unknown-images',
+  stories: { today: 'cloud-own-image' },
+  says: 'an image of the user is replaced: new machines lack what it was made for',
+  source: 'machine-config-operator 7ff337a pkg/controller/bootimage/platform_helpers.go reconcileGCPProviderSpec',
+  since: '4.16',
+}
+export const WAITS_FOR_STABILITY: Behaviour = {
+  name: 'mco/waits-for-a-complete-upgrade',
+  stories: { today: 'cloud-boot-images' },
+  says: 'a machine that is added in mid-upgrade is made from an image that is newer than the cluster that it joins',
+  source: 'machine-config-operator 7ff337a pkg/controller/bootimage/helpers.go isClusterStable',
+  since: '4.20',
+}
+export const WAITS_FOR_STAMPS: Behaviour = {
+  name: 'mco/waits-for-its-stamps',
+  stories: { today: 'cloud-stamps' },
+  says: 'machine sets get the image of a release that no node runs yet: new machines may not join',
+  source: 'machine-config-operator db84d83 pkg/controller/bootimage/ms_helpers.go syncMAPIMachineSet',
+  since: '4.16',
+  until: '4.21',
+}
+export const STOPS_HOT_LOOPS: Behaviour = {
+  name: 'mco/stops-hot-loops',
+  stories: { today: 'cloud-hot-loop' },
+  says: 'the operator and another program change a machine set by turns for ever, and no condition says so',
+  source: 'machine-config-operator 7ff337a pkg/controller/bootimage/ms_helpers.go checkMAPIMachineSetHotLoop',
+  since: '4.17',
+}

@@ -41,6 +41,9 @@ export const SYSTEMD = '/etc/systemd/system'
 /** ConfigMaps that a release brings. */
 export const OS_IMAGE = { name: 'machine-config-osimageurl', namespace: MACHINE_CONFIG_NAMESPACE }
 export const BOOT_IMAGES = { name: 'coreos-bootimages', namespace: MACHINE_CONFIG_NAMESPACE }
+/** Keys of {@link BOOT_IMAGES} that the operator adds once a node of the control plane runs the release. */
+export const STAMPED_HASH = 'MCOVersionHash'
+export const STAMPED_RELEASE = 'MCOReleaseImageVersion'
 export const CLUSTER_OPERATOR = { name: 'machine-config' }
 /** The MachineConfiguration with the operator's settings. */
 export const OWN_SETTINGS = { name: 'cluster' }

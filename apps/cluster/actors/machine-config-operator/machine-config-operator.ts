@@ -1,16 +1,17 @@
 import { openInScope } from '../../../../base/runtime/index.js'
 import type { ContainerPuller } from '../../site/site-releases.js'
-import { type ActorParts, runController } from '../../../../base/kubernetes/index.js'
+import { runController } from '../../../../base/kubernetes/index.js'
 import { BootImageController } from './boot-images/boot-image-controller.js'
 import { PlatformBootImages } from './boot-images/platform-boot-images.js'
-import { SkewController } from './boot-images/skew-controller.js'
+import type { CloudParts } from './boot-images/updated-sets.js'
+import { SettingsController } from './boot-images/settings-controller.js'
 import { DrainController } from './drain.js'
 import { ConfigOperator } from './config-operator.js'
 import { PoolController } from './pools.js'
 import { StreamController } from './streams/stream-controller.js'
 import { serveConfigs, type ConfigServer } from './config-server.js'
 
-export interface MachineConfigOperatorParts extends ActorParts {
+export interface MachineConfigOperatorParts extends CloudParts {
   /** Gives the release image, for its bootimage.json. */
   registry: ContainerPuller
   /** Port of the machine config server; 0 by default, which picks a free one. */
@@ -28,7 +29,7 @@ export function runMachineConfigOperator(
       new PoolController(parts),
       new DrainController(parts),
       ...(parts.behaviours.as === 'today'
-        ? [new PlatformBootImages(parts), new SkewController(parts), new StreamController(parts)]
+        ? [new PlatformBootImages(parts), new SettingsController(parts), new StreamController(parts)]
         : [new BootImageController(parts)]),
     ]
     for (const controller of controllers) scope.use(runController(controller, parts))

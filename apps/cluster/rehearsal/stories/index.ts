@@ -1,6 +1,7 @@
 import type { ClusterEra } from '../../../../base/kubernetes/index.js'
 import type { Scenario } from '../scenario.js'
 import { BOOT_IMAGE_STORIES } from './boot-image-stories.js'
+import { CLOUD_STORIES } from './cloud-stories.js'
 import { DEPLOY_IMAGE_STORIES } from './deploy-image-stories.js'
 import { HOST_STORIES } from './host-stories.js'
 import { NODE_IMAGE_STORIES } from './node-image-stories.js'
@@ -21,6 +22,7 @@ export const STORIES: readonly Scenario[] = [
   ...TODAY_BOOT_IMAGE_STORIES,
   ...TODAY_OPERATOR_STORIES,
   ...STREAM_STORIES,
+  ...CLOUD_STORIES,
 ]
 
 /** The stories of an era, each name once. */

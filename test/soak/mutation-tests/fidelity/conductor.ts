@@ -429,6 +429,20 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: "known.filter((step) => (step.priority > 0 || step.step === 'install_coreos') && !user.some((wanted)",
   },
   {
+    row: 'Conductors of one database',
+    does: 'places nodes by themselves, nearly',
+    file: 'ironic-mock/members/shards.ts',
+    from: 'Number.parseInt(ringPosition(uuid).slice(0, 2), 16)',
+    to: 'Number.parseInt(ringPosition(uuid).slice(0, 8), 16) / 2 ** 24',
+  },
+  {
+    row: 'A take-over from a dead conductor fails',
+    does: 'leaves a node in its transitional state',
+    file: 'ironic-mock/conductor/core/restart.ts',
+    from: '  if (STUCK_STATES.includes(state)) {',
+    to: '  if (STUCK_STATES.includes(state) && (!isTakenOver || TAKE_OVER_STATES.includes(state))) {',
+  },
+  {
     row: 'The next conductor fails the work of a killed one',
     does: 'fails what waits for an agent too',
     file: 'ironic-mock/conductor/core/transitions.ts',

@@ -8,6 +8,7 @@ const facts: SkewFacts = {
   isLegacy: false,
   installed: '4.9.0',
 }
+const automatic = (ocpVersion: string) => ({ mode: 'Automatic' as const, automatic: { ocpVersion } })
 const manual = (ocpVersion: string) => ({ mode: 'Manual', manual: { mode: 'OCPVersion', ocpVersion } })
 
 describe('how skew is enforced', () => {
@@ -16,7 +17,13 @@ describe('how skew is enforced', () => {
     ['bare metal of 4.9 or before', { isLegacy: true }, manual('4.9.0')],
     ['an unknown first version', { isLegacy: true, installed: '0.0.0' }, manual('0.0.0')],
     ['one node', { platform: 'None', topology: 'SingleReplica' }, { mode: 'None' }],
-    ['a cloud with managed images', { platform: 'GCP' }, { mode: 'Automatic', automatic: { ocpVersion: '4.9.0' } }],
+    ['a cloud with managed images', { platform: 'GCP', managesAll: true }, automatic('4.9.0')],
+    [
+      'the same, once they were updated',
+      { platform: 'GCP', managesAll: true, before: automatic('4.22.0') },
+      automatic('4.22.0'),
+    ],
+    ['a cloud whose images are not managed', { platform: 'GCP' }, manual('4.9.0')],
     ['another platform', { platform: 'OpenStack' }, manual('4.9.0')],
     [
       'the settings say none',

@@ -1,13 +1,11 @@
-import type { MachineConfiguration } from '../../../../../base/kubernetes/index.js'
+import { conditionOf, type Condition, type MachineConfiguration } from '../../../../../base/kubernetes/index.js'
+import { UPDATE_DEGRADED, UPDATE_PROGRESSING } from './image-conditions.js'
 
 type Enforcement = NonNullable<NonNullable<MachineConfiguration['status']>['bootImageSkewEnforcementStatus']>
 
 /** Oldest boot images that a release may be upgraded with (machine-config-operator 7ff337a pkg/controller/common/constants.go). */
 const MIN_OCP_VERSION = '4.13.0'
 const MIN_RHEL_VERSION = '9.2'
-
-/** Platforms whose machine sets get boot images by themselves (common/helpers.go CheckBootImagePlatform). */
-const MANAGED_PLATFORMS: readonly string[] = ['AWS', 'Azure', 'GCP', 'VSphere']
 
 /** Facts that the mode of a cluster follows from. */
 export interface SkewFacts {
@@ -18,24 +16,42 @@ export interface SkewFacts {
   isLegacy: boolean
   /** Version that the cluster was installed with; `0.0.0` if it is unknown. */
   installed: string
+  /** True if the boot images of all machine sets are managed. Default false. */
+  managesAll?: boolean
+  /** Enforcement as the status has it. */
+  before?: Enforcement | undefined
 }
 
 /** How the skew of boot images is enforced: pkg/operator/sync.go syncBootImageSkewEnforcementStatus, the first that fits. */
-export function skewEnforcement({ spec, platform, topology, isLegacy, installed }: SkewFacts): Enforcement {
+export function skewEnforcement(facts: SkewFacts): Enforcement {
+  const { spec, platform, topology, isLegacy, installed, managesAll = false, before } = facts
   const { bootImageSkewEnforcement: wanted } = spec
   if (wanted?.mode === 'Manual') return { mode: 'Manual', ...(wanted.manual && { manual: wanted.manual }) }
   if (wanted || (platform === 'BareMetal' && !isLegacy) || topology === 'SingleReplica') return { mode: 'None' }
-  if (MANAGED_PLATFORMS.includes(platform)) return { mode: 'Automatic', automatic: { ocpVersion: installed } }
+  // From then on the boot image controller writes the version.
+  if (managesAll)
+    return before?.mode === 'Automatic' ? before : { mode: 'Automatic', automatic: { ocpVersion: installed } }
   return { mode: 'Manual', manual: { mode: 'OCPVersion', ocpVersion: installed } }
 }
 
 /**
- * Why boot images are too old for another upgrade: pkg/operator/status.go checkBootImageSkew. Undefined where they are not,
- * or their version cannot be read.
+ * Why boot images keep the cluster from another upgrade: pkg/operator/status.go checkBootImageSkewUpgradeableGuard. Undefined
+ * where they do not, their version cannot be read, or the boot image controller has not looked at them yet.
  *
  * @param release that the cluster has: `4.22.0`
+ * @param conditions of the MachineConfiguration
  */
-export function skewProblem(enforcement: Enforcement | undefined, release: string): string | undefined {
+export function skewProblem(
+  enforcement: Enforcement | undefined,
+  release: string,
+  conditions?: readonly Condition[],
+): string | undefined {
+  if (enforcement?.mode === 'Automatic') {
+    const degraded = conditionOf(conditions, UPDATE_DEGRADED)
+    if (degraded?.status === 'True')
+      return `Upgrades have been disabled due to boot image update failures: boot image controller is degraded: ${degraded.message ?? ''}`
+    if (conditionOf(conditions, UPDATE_PROGRESSING)?.status !== 'False') return undefined
+  }
   const { ocpVersion, rhcosVersion } = enforcement?.manual ?? enforcement?.automatic ?? {}
   const why =
     ocpVersion === undefined

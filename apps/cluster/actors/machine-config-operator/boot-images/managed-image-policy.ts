@@ -1,17 +1,7 @@
 import type { AdmissionPolicy, Behaviours, ObjectReader } from '../../../../../base/kubernetes/index.js'
 import { REFUSES_MANAGED_IMAGES } from '../machine-config-behaviours.js'
 import { OS_IMAGE } from '../machine-config-names.js'
-
-/**
- * Platforms whose boot images a release manages, by its minor number: manifests/machineconfigcontroller/
- * update-bootimages-validatingadmissionpolicy.yaml of the branches of machine-config-operator.
- */
-const PLATFORMS: readonly { since: number; platforms: readonly string[] }[] = [
-  { since: 16, platforms: ['GCP'] },
-  { since: 17, platforms: ['GCP', 'AWS'] },
-  { since: 20, platforms: ['GCP', 'AWS', 'VSphere'] },
-  { since: 21, platforms: ['GCP', 'AWS', 'VSphere', 'Azure'] },
-]
+import { managedPlatforms } from './boot-image-platforms.js'
 
 /** The policy that a release brings against `spec.managedBootImages` on platforms that have no such images. */
 export const managedImagePolicy = (behaviours: Behaviours): AdmissionPolicy => ({
@@ -21,16 +11,11 @@ export const managedImagePolicy = (behaviours: Behaviours): AdmissionPolicy => (
     const { managedBootImages } = (after?.['spec'] ?? {}) as { managedBootImages?: object }
     const release = releaseIn(read)
     if (managedBootImages === undefined || release === undefined) return false
-    return behaviours.of(release).has(REFUSES_MANAGED_IMAGES) && !platformsOf(release).includes(platformIn(read))
+    return behaviours.of(release).has(REFUSES_MANAGED_IMAGES) && !managedPlatforms(release).includes(platformIn(read))
   },
   message: (read) =>
-    `This feature is only supported on these platforms: ${platformsOf(releaseIn(read) ?? '').join(', ')}`,
+    `This feature is only supported on these platforms: ${managedPlatforms(releaseIn(read) ?? '').join(', ')}`,
 })
-
-function platformsOf(release: string): readonly string[] {
-  const [major = 0, minor = 0] = release.split('.').map(Number)
-  return PLATFORMS.findLast(({ since }) => major > 4 || minor >= since)?.platforms ?? []
-}
 
 function releaseIn(read: ObjectReader): string | undefined {
   const [found] = read.list('ConfigMap', {

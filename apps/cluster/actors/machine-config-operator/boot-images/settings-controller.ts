@@ -8,22 +8,41 @@ import {
   type ConditionChange,
   type MachineConfiguration,
   type ResourceController,
+  kubeTime,
   watchObject,
   type WatchedKind,
 } from '../../../../../base/kubernetes/index.js'
 import { platformOf, releaseOfOperator } from '../cluster-facts.js'
 import { ENFORCES_SKEW, SKIPS_BARE_METAL } from '../machine-config-behaviours.js'
-import { CLUSTER_OPERATOR, MACHINE_CONFIG_OPERATOR, OS_IMAGE, OWN_SETTINGS } from '../machine-config-names.js'
+import {
+  BOOT_IMAGES,
+  CLUSTER_OPERATOR,
+  MACHINE_CONFIG_OPERATOR,
+  OS_IMAGE,
+  OWN_SETTINGS,
+} from '../machine-config-names.js'
+import { defined } from '../../../../../base/runtime/index.js'
+import { platformSupport, type PlatformSupport } from './boot-image-platforms.js'
 import { skewEnforcement, skewProblem } from './boot-image-skew.js'
+import { stampBootImages } from './boot-image-stamps.js'
+import { managedImages, managesAll } from './managed-images.js'
+
+type SettingsStatus = NonNullable<MachineConfiguration['status']>
+type SkewStatus = SettingsStatus['bootImageSkewEnforcementStatus']
+type ManagedStatus = SettingsStatus['managedBootImagesStatus']
+
+const OPTED_IN = 'machineconfiguration.openshift.io/boot-image-updates-opted-in-at'
 
 /**
- * Says in the MachineConfiguration how the age of boot images is enforced, and in the ClusterOperator that a cluster with too
- * old ones is not upgraded (machine-config-operator 7ff337a pkg/operator/sync.go syncMachineConfiguration, status.go
- * syncUpgradeableStatus).
+ * Says in the MachineConfiguration which boot images are managed and how their age is enforced, and in the ClusterOperator that
+ * a cluster with too old ones is not upgraded; stamps the boot images of a release that nodes run (machine-config-operator
+ * 7ff337a pkg/operator/sync.go syncMachineConfiguration, status.go syncUpgradeableStatus).
  */
-export class SkewController implements ResourceController {
-  readonly name = `${MACHINE_CONFIG_OPERATOR}: boot image skew`
+export class SettingsController implements ResourceController {
+  readonly name = `${MACHINE_CONFIG_OPERATOR}: settings`
   readonly watches: readonly WatchedKind[] = [
+    watchObject('ConfigMap', BOOT_IMAGES, OWN_SETTINGS),
+    watchObject('MachineConfigPool', { name: 'master' }, OWN_SETTINGS),
     watchObject('ConfigMap', OS_IMAGE, OWN_SETTINGS),
     watchObject('MachineConfiguration', OWN_SETTINGS, OWN_SETTINGS),
     watchObject('ClusterOperator', CLUSTER_OPERATOR, OWN_SETTINGS),
@@ -44,10 +63,24 @@ export class SkewController implements ResourceController {
     if (release === undefined || !isBehaviourOf(SKIPS_BARE_METAL, 'today', release)) return
     const settings = await kube.find('MachineConfiguration', OWN_SETTINGS)
     if (!settings) return this.#createSettings()
+    const support = platformSupport(await platformOf(kube), release)
+    await this.#stamp(release, support)
+    const managed = support.isManaged ? managedImages(settings, support) : undefined
     const enforces = behaviours.of(release).has(ENFORCES_SKEW)
-    const enforcement = enforces ? await this.#enforcement(settings) : undefined
-    await this.#updateSettings(settings, enforcement)
-    await this.#reportUpgradeable(skewProblem(enforcement, release))
+    const enforcement = enforces ? await this.#enforcement(settings, managesAll(managed?.status)) : undefined
+    const current = managed?.isOptedIn === true ? await this.#markOptIn(settings) : settings
+    await this.#updateSettings(current, { enforcement, managed: managed?.status })
+    await this.#reportUpgradeable(skewProblem(enforcement, release, settings.status?.conditions))
+  }
+
+  async #stamp(release: string, { isManaged }: PlatformSupport): Promise<void> {
+    const { kube, announce } = this.#parts
+    if (!(await stampBootImages(kube, release)) || !isManaged) return
+    announce({
+      actor: MACHINE_CONFIG_OPERATOR,
+      does: `stamps the boot images as those of ${release}`,
+      because: 'a node of the control plane runs its configuration',
+    })
   }
 
   async #createSettings(): Promise<void> {
@@ -62,7 +95,7 @@ export class SkewController implements ResourceController {
     )
   }
 
-  async #enforcement({ spec }: MachineConfiguration) {
+  async #enforcement({ spec, status }: MachineConfiguration, isManaged: boolean) {
     const { kube } = this.#parts
     const cluster = await kube.find('ClusterVersion', { name: 'version' })
     const infrastructure = await kube.find('Infrastructure', { name: 'cluster' })
@@ -73,19 +106,33 @@ export class SkewController implements ResourceController {
       topology: infrastructure?.status?.controlPlaneTopology,
       isLegacy: provisioning === undefined || (provisioning.spec.provisioningOSDownloadURL ?? '') !== '',
       installed: cluster?.status?.history.at(-1)?.version ?? '0.0.0',
+      managesAll: isManaged,
+      before: status?.bootImageSkewEnforcementStatus,
     })
+  }
+
+  /** Notes when the release began to manage boot images; the status follows. */
+  async #markOptIn(settings: MachineConfiguration): Promise<MachineConfiguration> {
+    const { kube, clock, announce } = this.#parts
+    announce({
+      actor: MACHINE_CONFIG_OPERATOR,
+      does: 'begins to manage the boot images of machine sets',
+      because: 'No boot image configuration detected, default boot image configuration was applied',
+    })
+    const annotations = { ...settings.metadata.annotations, [OPTED_IN]: kubeTime(clock.now()) }
+    return kube.patch('MachineConfiguration', OWN_SETTINGS, { metadata: { annotations } })
   }
 
   async #updateSettings(
     settings: MachineConfiguration,
-    enforcement: ReturnType<typeof skewEnforcement> | undefined,
+    { enforcement, managed }: { enforcement: SkewStatus | undefined; managed: ManagedStatus | undefined },
   ): Promise<void> {
     const { kube, announce } = this.#parts
     const { bootImageSkewEnforcementStatus: before, ...others } = settings.status ?? {}
     const status = {
       ...others,
       observedGeneration: settings.metadata.generation,
-      ...(enforcement && { bootImageSkewEnforcementStatus: enforcement }),
+      ...defined({ bootImageSkewEnforcementStatus: enforcement, managedBootImagesStatus: managed }),
     }
     if (isDeepStrictEqual(status, settings.status)) return
     await kube.updateStatus<'MachineConfiguration'>({ ...settings, status })

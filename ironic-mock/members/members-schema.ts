@@ -1,0 +1,30 @@
+/**
+ * The tables of the processes that share the database. `shards` says which process worked on a shard last, and if it had
+ * finished: who takes the shard's lock next reads from it how the work of its nodes was left.
+ */
+export const MEMBERS_SCHEMA = `
+create table members (
+  id integer generated always as identity primary key,
+  host text not null unique,
+  role text not null,
+  conductor_group text not null,
+  drivers text not null,
+  url text,
+  version text not null,
+  stream integer not null,
+  backend integer not null,
+  backend_start timestamptz not null,
+  created_at timestamptz not null default now(),
+  heartbeat_at timestamptz not null default now(),
+  is_online boolean not null default true
+) with (fillfactor = 50);
+create table rings (
+  id integer generated always as identity primary key,
+  name text not null unique
+);
+create table shards (
+  lock integer primary key,
+  stream integer not null,
+  is_rested boolean not null
+) with (fillfactor = 50);
+`
