@@ -29,6 +29,7 @@ const STORES: Record<string, string> = {
   'ironic-mock/store/store-resources.ts': 'in `database` of the state',
   'ironic-mock/auth/htpasswd.ts': 'passwords that were checked: the same ones are right',
   'ironic-mock/auth/password-comparisons.ts': 'comparisons under way: none at rest',
+  'ironic-mock/conductor/records/allocations.ts': 'searches under way: none at rest',
   'ironic-mock/conductor/core/node-queues.ts': 'changes that wait for another: none at rest',
   'agent/command-waiters.ts': 'requests under way: none at rest',
   'lab/bmcs/bmc-accounts.ts': 'registered: accounts',
@@ -74,8 +75,12 @@ const STORES: Record<string, string> = {
   'machine/simulated-machine.ts': 'in `machines` of the state',
 }
 
-/** Folders whose objects end with one command, one request or one start, or run beside the lab. */
-const SHORT_LIVED = /^(lab\/(threads|state|control)|machine\/(programs|ignition)|ironic-mock\/(api|config))\//
+/**
+ * Folders whose objects end with one command, one request or one start, run beside the lab, or belong to a database that
+ * several processes share, which has no snapshots.
+ */
+const SHORT_LIVED =
+  /^(lab\/(threads|state|control)|machine\/(programs|ignition)|ironic-mock\/(api|config|members|store\/postgres))\//
 
 test('every object of a lab that collects something is in its snapshots, or needs not be', () => {
   const collecting = sourceFiles(root).filter(

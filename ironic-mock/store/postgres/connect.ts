@@ -4,7 +4,7 @@ import { loadPackage } from '../../../base/runtime/index.js'
 import type { DatabaseAddress } from './database-address.js'
 
 /** `pg` on first use: it is beside the bundle, and only a database of several processes needs it. */
-export const postgres = (): typeof pg => loadPackage('pg', () => createRequire(import.meta.url)('pg') as typeof pg)
+const postgres = (): typeof pg => loadPackage('pg', () => createRequire(import.meta.url)('pg') as typeof pg)
 
 /**
  * A connection to the database, with the schema's tables before all others.

@@ -1,5 +1,5 @@
 import { Probe, seededRandom, silent, systemClock } from '../../../base/runtime/index.js'
-import { InProcessTransport, type PowerState } from '../../../base/wire/index.js'
+import { InProcessTransport } from '../../../base/wire/index.js'
 import {
   openIronic,
   UPSTREAM_CONF,
@@ -28,7 +28,7 @@ export class SharedMachines {
 }
 
 export class SharedMachine {
-  state: PowerState = 'power off'
+  state: 'power on' | 'power off' = 'power off'
   /** Changes of power and boot source, with the conductor that asked for them. */
   readonly calls: string[] = []
   #gate: Promise<void> | undefined
