@@ -3,6 +3,7 @@ import { DatabaseUnavailable } from '../store.js'
 import { Writer } from '../write.js'
 import { ChangedRows, type RecordChanges } from './changed-rows.js'
 import { IdBlocks, OutOfIds } from './id-blocks.js'
+import { isOfServer } from './is-of-server.js'
 import type { PostgresSession } from './postgres-session.js'
 import type { RecordFollower } from './record-follower.js'
 import { changedKeys, ROW_HAS_CHANGED, rowStatements } from './row-statements.js'
@@ -281,7 +282,7 @@ function outcomeOf(error: Error & { code?: string }): Outcome {
   const { code = '' } = error
   if (CONFLICTS.has(code)) return { is: 'conflict', error }
   // Not of the server at all, an administrator's end of the backend, a server that stops or starts.
-  if (!('severity' in error) || /^(57P0|08)/.test(code)) return { is: 'broken' }
+  if (!isOfServer(error) || /^(57P0|08)/.test(code)) return { is: 'broken' }
   if (code === DISK_FULL) return { is: 'refused', error: Object.assign(new Error(error.message), { code: 'ENOSPC' }) }
   if (code === READ_ONLY)
     return { is: 'refused', error: new DatabaseUnavailable('the database takes no changes', { cause: error }) }

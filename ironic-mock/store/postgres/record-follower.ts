@@ -1,6 +1,7 @@
 import { errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
 import { DatabaseUnavailable } from '../store.js'
 import { followChanges } from './follow-changes.js'
+import { isOfServer } from './is-of-server.js'
 import { loadRecords, type StreamPositions } from './load-records.js'
 import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
 import type { SharedRecords } from './shared-records.js'
@@ -14,6 +15,9 @@ interface FollowerParts {
 
 /** Milliseconds between looks at the other streams, should a notification be lost. */
 const LOOK_INTERVAL = 1000
+
+/** Milliseconds until a question is asked again whose connection has broken. */
+const LOST_CONNECTION_WAIT = 20
 
 /** Milliseconds between two prunings of the log. */
 const PRUNE_INTERVAL = 60_000
@@ -87,8 +91,11 @@ export class RecordFollower {
       try {
         return await this.#look()
       } catch (error) {
-        if (session.isReady || this.#closed || clock.now() > until)
+        // The end of a connection is heard of later than the errors of its questions.
+        const isLost = !session.isReady || !isOfServer(error)
+        if (!isLost || this.#closed || clock.now() > until)
           throw new DatabaseUnavailable('the database does not answer', { cause: error })
+        await clock.sleep(LOST_CONNECTION_WAIT)
       }
     }
   }

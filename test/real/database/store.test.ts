@@ -30,10 +30,8 @@ describe('a store in PostgreSQL', () =>
 
 test('a process that has caught up sees what another has acknowledged; of two changes of a revision one is refused', async () => {
   const address = await newAddress()
-  const [one, two] = [
-    await openMemberStore(address, 'one', systemClock()),
-    await openMemberStore(address, 'two', systemClock()),
-  ]
+  const one = await openMemberStore(address, 'one', systemClock())
+  const two = await openMemberStore(address, 'two', systemClock())
   scope.use(one)
   scope.use(two)
   await one.createNode(node('a'))
