@@ -55,7 +55,6 @@ const SEPARATE = [
   'node-liblzma',
   'node-pty',
   'openpgp',
-  'pg',
   'ssh2',
 ]
 
@@ -80,6 +79,8 @@ const files = await write(
     dynamicImportInCjs: false,
     entryFileNames: '[name].cjs',
     chunkFileNames: 'part-[name]-[hash].cjs',
+    // Modules without imports, of some lines each: a file for every set of parts that use one would be most of the files.
+    codeSplitting: { groups: [{ name: 'texts', test: /\/(?:pacer|patterns|shared-texts)\.[jt]s$/ }] },
   },
 )
 writeFileSync(built('bundle/load.js'), loader())

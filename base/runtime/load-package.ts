@@ -10,7 +10,6 @@ const NEEDED_FOR = {
   libsql: 'for state folders and image caches; a lab in memory does without',
   'lzma-native': 'for images and boot artifacts packed with xz',
   openpgp: 'for the signatures of images',
-  pg: 'for a database in PostgreSQL',
   ssh2: 'for targets behind SSH',
 } as const
 
