@@ -79,8 +79,6 @@ const files = await write(
     dynamicImportInCjs: false,
     entryFileNames: '[name].cjs',
     chunkFileNames: 'part-[name]-[hash].cjs',
-    // Modules without imports, of some lines each: a file for every set of parts that use one would be most of the files.
-    codeSplitting: { groups: [{ name: 'texts', test: /\/(?:pacer|patterns|shared-texts)\.[jt]s$/ }] },
   },
 )
 writeFileSync(built('bundle/load.js'), loader())

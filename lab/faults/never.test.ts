@@ -135,7 +135,10 @@ describe('a fault that can never strike is refused, with what keeps it from it',
   })
 
   test.each(DRIVER_CALLS)('a call that Ironic makes of a BMC is known: %s', (call) => {
-    expect(readFileSync(new URL('../bmcs/bmcs.ts', import.meta.url), 'utf8')).toContain(`'${call}'`)
+    const sources = ['bmcs.ts', 'probed-bmc.ts'].map((name) =>
+      readFileSync(new URL(`../bmcs/${name}`, import.meta.url), 'utf8'),
+    )
+    expect(sources.join('')).toContain(`'${call}'`)
   })
 
   test.each<Fault>([

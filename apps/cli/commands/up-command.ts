@@ -39,7 +39,7 @@ import type { UpCluster } from './up-cluster.js'
 import type { UpIronicObject } from './up-ironic-object.js'
 import { readActors } from './up-actors.js'
 import { readyLines } from './up-ready.js'
-import { LIVE_IMAGE_OPTIONS, type UP_OPTIONS } from '../options/option-lists.js'
+import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
 type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
@@ -77,7 +77,12 @@ export async function up(
     ...request,
     hardwareOfNode: cluster?.hardwareOfNodes(request.hardware) ?? namedHardware(request.hardware),
     recordings,
-    ...defined({ liveImages, hostLabels: cluster?.labels, hostOf: cluster?.hostOf }),
+    ...defined({
+      liveImages,
+      elsewhere: elsewhereOf(options, liveImages),
+      hostLabels: cluster?.labels,
+      hostOf: cluster?.hostOf,
+    }),
     clock,
     random: systemRandom,
     logger,
@@ -210,7 +215,6 @@ async function labRequest(options: UpOptions, environment: Environment, configFi
     ...defined({ hardware: options.hardware === undefined ? undefined : await readHardware(options.hardware) }),
     ...bmcAccountOf(options, 'each BMC then has the account of the first node that names it'),
     stateDir: options['state-dir'] ?? null,
-    ...defined({ elsewhere: elsewhereOf(options) }),
     realistic: options.realistic ?? false,
     imageCache: await makeCacheRequest(options, environment),
     ...defined({ managers: options.steps ? await loadManagers(options.steps) : undefined }),
@@ -249,10 +253,9 @@ function checkElsewhere(options: UpOptions): void {
 }
 
 /** Machines elsewhere boot files of the port for images, unless live images have it. */
-function elsewhereOf(options: UpOptions): LabElsewhere | undefined {
+function elsewhereOf(options: UpOptions, liveImages: LiveImagesRequest | undefined): LabElsewhere | undefined {
   if (options.machines !== 'elsewhere') return undefined
-  const hasImages = LIVE_IMAGE_OPTIONS.some((name) => options[name] !== undefined)
-  return defined({ bootPort: hasImages ? undefined : options['image-port'] })
+  return defined({ bootPort: liveImages ? undefined : options['image-port'] })
 }
 
 /** The live images that the lab serves, as programs read them; undefined if it serves none. */

@@ -11,7 +11,7 @@ import {
   type ByteStream,
   type TarEntry,
 } from '../../bytes/index.js'
-import { countText, UserError, withClockHeld, type Clock } from '../../runtime/index.js'
+import { UserError, withClockHeld, type Clock } from '../../runtime/index.js'
 import { blobDigestOf, checkContent, isDigest, verifiedStream } from '../digest.js'
 import { MAX_MANIFEST_BYTES, type Descriptor } from '../images/manifest.js'
 import type { ImageStore, StoredManifest } from '../images/image-store.js'
@@ -202,7 +202,7 @@ export class MirrorArchive {
     if (stored.length === 0 || this.#isWhole) return
     const last = basename(stored.at(-1)!.path)
     throw archiveError(
-      `the archive ${this.name} lacks its end: no image set configuration is in ${stored.length === 1 ? last : `its ${countText(stored.length, 'part')}`}, so parts after ${last} are missing`,
+      `the archive ${this.name} lacks its end: no image set configuration is in ${stored.length === 1 ? last : `its ${stored.length} parts`}, so parts after ${last} are missing`,
     )
   }
 
