@@ -80,7 +80,7 @@ export function findNodeMachine(node: NodeRecord, machines: Machines): Machine |
   }
 }
 
-export interface BmcKey {
+interface BmcKey {
   /** Host, with the port when it is not the protocol's default. */
   address: string
   /** Last part of a Redfish system id; empty for a BMC with a single system. */
