@@ -1,30 +1,14 @@
 import { isDiskFull, openDatabase, type Clock } from '../../base/runtime/index.js'
-import type {
-  NodeRecord,
-  NodeLists,
-  PortRecord,
-  ResourceKind,
-  ResourceRecords,
-  NodeListKind,
-} from '../../base/wire/index.js'
+import type { NodeLists, PortRecord, ResourceKind, ResourceRecords, NodeListKind } from '../../base/wire/index.js'
 import { MemoryRows } from './memory-rows.js'
-import { copyRecord, type NodeEntry, Records } from './record-store.js'
+import { type NodeEntry, Records } from './record-store.js'
 import type { StoredInventory, StoreRows } from './store-rows.js'
 import { SqliteRows } from './sqlite-rows.js'
 import { IRONIC_DATABASE } from './database-form.js'
 import { PAGE_SIZE } from './table-schema.js'
 import { writeState, type StoreState } from './store-state.js'
-import { RecordReads } from './record-reads.js'
-import type {
-  HistoryEntry,
-  NewResource,
-  NodeQuery,
-  NodeWithRevision,
-  PortQuery,
-  ResourcePatch,
-  ResourceQuery,
-  Store,
-} from './store.js'
+import { RecordAccess } from './record-access.js'
+import type { HistoryEntry, NodeQuery, PortQuery, ResourceQuery, Store } from './store.js'
 import type { DatabaseSession } from './postgres/database-session.js'
 import { recordIds, Writer } from './write.js'
 
@@ -118,7 +102,7 @@ const SETTINGS = [
 
 const limitTo = (bytes: number): string => `PRAGMA max_page_count = ${Math.ceil(bytes / PAGE_SIZE)}`
 
-class RecordStore extends RecordReads implements Store, StoreView {
+class RecordStore extends RecordAccess implements Store, StoreView {
   readonly #rows: StoreRows
   readonly #clock: Clock
   #records: Records
@@ -138,55 +122,6 @@ class RecordStore extends RecordReads implements Store, StoreView {
 
   get records(): Records {
     return this.#records
-  }
-
-  createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision> {
-    return this.#write((writer) => writer.createNode(node))
-  }
-
-  removeNode(uuid: string, expect: number): Promise<void> {
-    return this.#write((writer) => writer.removeNode(uuid, expect))
-  }
-
-  commit(change: Parameters<Store['commit']>[0]): Promise<number> {
-    return this.#write((writer) => writer.commit(change), change.done !== undefined)
-  }
-
-  createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord> {
-    return this.#write((writer) => copyRecord(writer.createPort(port)))
-  }
-
-  updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord | undefined> {
-    return this.#write((writer) => {
-      const port = writer.updatePort(uuid, (current) => change(copyRecord(current)))
-      return port && copyRecord(port)
-    })
-  }
-
-  removePort(uuid: string): Promise<boolean> {
-    return this.#write((writer) => writer.removePort(uuid))
-  }
-
-  createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]> {
-    return this.#write((writer) => copyRecord(writer.resources.create(kind, record)))
-  }
-
-  updateResource<Kind extends ResourceKind>(
-    kind: Kind,
-    uuid: string,
-    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
-  ): Promise<ResourceRecords[Kind] | undefined> {
-    return this.#write((writer) => {
-      const record = writer.resources.update(kind, uuid, (current) => change(copyRecord(current)))
-      return record && copyRecord(record)
-    })
-  }
-
-  removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean> {
-    return this.#write((writer) => {
-      check?.()
-      return writer.resources.remove(kind, uuid)
-    })
   }
 
   nodeList<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]> {
@@ -221,7 +156,7 @@ class RecordStore extends RecordReads implements Store, StoreView {
   }
 
   /** @param soon flushes in a microtask: a commit that continues finished work does not wait to share a transaction */
-  #write<T>(apply: (writer: Writer) => T, soon = false): Promise<T> {
+  protected write<T>(apply: (writer: Writer) => T, soon = false): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('the store is closed'))
     return new Promise<T>((resolve, reject) => {
       if (soon) queueMicrotask(() => this.#flush())

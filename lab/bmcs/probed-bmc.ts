@@ -74,5 +74,5 @@ export function throughProbe(
   }
 }
 
-/** The device that a BMC is told to boot. */
+/** The device that a machine boots from next. */
 export const bootDeviceOf = ({ kind }: BootSource): string => (['disk', 'cdrom'].includes(kind) ? kind : 'pxe')

@@ -5,7 +5,7 @@ import { RESOURCE_KINDS } from '../store-resources.js'
 import type { RowKey, RowWrites, StoredInventory } from '../store-rows.js'
 import type { HistoryEntry } from '../store.js'
 
-/** A record before and after some changes; undefined where there is none. */
+/** A record before and after some changes; undefined before it was made, and after it is removed. */
 interface Change<T> {
   readonly before: T | undefined
   readonly after: T | undefined

@@ -1,19 +1,11 @@
 import { systemClock, UserError, type Clock, type Logger } from '../../../base/runtime/index.js'
-import type {
-  JsonObject,
-  NodeListKind,
-  NodeLists,
-  NodeRecord,
-  PortRecord,
-  ResourceKind,
-  ResourceRecords,
-} from '../../../base/wire/index.js'
-import { copyRecord, type Records } from '../record-store.js'
-import { RecordReads } from '../record-reads.js'
+import type { JsonObject, NodeListKind, NodeLists } from '../../../base/wire/index.js'
+import type { Records } from '../record-store.js'
+import { RecordAccess } from '../record-access.js'
 import type { OtherProcesses, StoreView } from '../open-store.js'
 import type { StoredInventory } from '../store-rows.js'
 import type { StoreState } from '../store-state.js'
-import type { Commit, HistoryEntry, NewResource, NodeWithRevision, ResourcePatch, Revision, Store } from '../store.js'
+import type { HistoryEntry, Store } from '../store.js'
 import type { Writer } from '../write.js'
 import { connectDatabase } from './connect.js'
 import type { DatabaseAddress } from './database-address.js'
@@ -60,7 +52,7 @@ export async function openDatabaseStore({ address, clock, logger }: DatabaseStor
   }
 }
 
-class DatabaseStore extends RecordReads implements Store, StoreView {
+class DatabaseStore extends RecordAccess implements Store, StoreView {
   readonly others: OtherProcesses
 
   constructor(
@@ -82,55 +74,6 @@ class DatabaseStore extends RecordReads implements Store, StoreView {
 
   take(): StoreState {
     throw new UserError('shared-database', 'a database of several processes has no snapshots')
-  }
-
-  createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision> {
-    return this.#write((writer) => writer.createNode(node))
-  }
-
-  removeNode(uuid: string, expect: Revision): Promise<void> {
-    return this.#write((writer) => writer.removeNode(uuid, expect))
-  }
-
-  commit(change: Commit): Promise<Revision> {
-    return this.#write((writer) => writer.commit(change))
-  }
-
-  createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord> {
-    return this.#write((writer) => copyRecord(writer.createPort(port)))
-  }
-
-  updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord | undefined> {
-    return this.#write((writer) => {
-      const port = writer.updatePort(uuid, (current) => change(copyRecord(current)))
-      return port && copyRecord(port)
-    })
-  }
-
-  removePort(uuid: string): Promise<boolean> {
-    return this.#write((writer) => writer.removePort(uuid))
-  }
-
-  createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]> {
-    return this.#write((writer) => copyRecord(writer.resources.create(kind, record)))
-  }
-
-  updateResource<Kind extends ResourceKind>(
-    kind: Kind,
-    uuid: string,
-    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
-  ): Promise<ResourceRecords[Kind] | undefined> {
-    return this.#write((writer) => {
-      const record = writer.resources.update(kind, uuid, (current) => change(copyRecord(current)))
-      return record && copyRecord(record)
-    })
-  }
-
-  removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean> {
-    return this.#write((writer) => {
-      check?.()
-      return writer.resources.remove(kind, uuid)
-    })
   }
 
   nodeList<Kind extends NodeListKind>(node: string, kind: Kind): Promise<NodeLists[Kind]> {
@@ -163,7 +106,7 @@ class DatabaseStore extends RecordReads implements Store, StoreView {
     await this.session[Symbol.asyncDispose]()
   }
 
-  #write<T>(apply: (writer: Writer) => T): Promise<T> {
+  protected write<T>(apply: (writer: Writer) => T): Promise<T> {
     return this.commits.write(apply)
   }
 

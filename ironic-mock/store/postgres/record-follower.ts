@@ -58,7 +58,7 @@ export class RecordFollower {
     return this.#shared
   }
 
-  /** True while all records are read anew: nothing may be committed on the old ones. */
+  /** True while all records are read again: no commit may start from the old ones. */
   get isLoading(): boolean {
     return this.#loading !== undefined
   }

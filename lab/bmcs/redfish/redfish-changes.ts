@@ -89,7 +89,7 @@ async function resetBios(system: RedfishSystem): Promise<void> {
   await system.connection.post(target, {}, system.options.signal)
 }
 
-/** A service of several systems is told which is meant (ironic 39.0.0 drivers/modules/redfish/firmware.py). */
+/** Names the system that is meant, for a service of several (ironic 39.0.0 drivers/modules/redfish/firmware.py). */
 async function updateFirmware(system: RedfishSystem, url: string): Promise<void> {
   const { connection, options } = system
   const link = linkIn(await connection.root(), 'UpdateService')

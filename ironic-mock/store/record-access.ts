@@ -1,11 +1,25 @@
 import type { PortRecord, NodeRecord, ResourceKind, ResourceRecords } from '../../base/wire/index.js'
 import { copyRecord, type NodeEntry, type Records } from './record-store.js'
 import { selectNodes, selectPorts, selectResources } from './select.js'
-import type { NodeQuery, NodeWithRevision, PortQuery, ResourceQuery, StoredEffect } from './store.js'
+import type {
+  Commit,
+  NewResource,
+  NodeQuery,
+  NodeWithRevision,
+  PortQuery,
+  ResourcePatch,
+  ResourceQuery,
+  Revision,
+  StoredEffect,
+} from './store.js'
+import type { Writer } from './write.js'
 
-/** The reads of a store that are answered from {@link Records}. */
-export abstract class RecordReads {
+/** The part of every store: reads are answered from {@link Records}, and writes are those of a {@link Writer}. */
+export abstract class RecordAccess {
   abstract get records(): Records
+
+  /** @param soon true for a write that continues finished work, and waits for no others */
+  protected abstract write<T>(apply: (writer: Writer) => T, soon?: boolean): Promise<T>
 
   node(ident: string): Promise<NodeWithRevision | undefined> {
     const entry = this.nodeNow(ident)
@@ -65,5 +79,54 @@ export abstract class RecordReads {
     return Promise.resolve(
       [...this.records.deadlines].flatMap(([node, limits]) => [...limits].map(([kind, at]) => ({ node, kind, at }))),
     )
+  }
+
+  createNode(node: Omit<NodeRecord, 'id'>): Promise<NodeWithRevision> {
+    return this.write((writer) => writer.createNode(node))
+  }
+
+  removeNode(uuid: string, expect: Revision): Promise<void> {
+    return this.write((writer) => writer.removeNode(uuid, expect))
+  }
+
+  commit(change: Commit): Promise<Revision> {
+    return this.write((writer) => writer.commit(change), change.done !== undefined)
+  }
+
+  createPort(port: Omit<PortRecord, 'id'>): Promise<PortRecord> {
+    return this.write((writer) => copyRecord(writer.createPort(port)))
+  }
+
+  updatePort(uuid: string, change: (port: PortRecord) => Partial<PortRecord>): Promise<PortRecord | undefined> {
+    return this.write((writer) => {
+      const port = writer.updatePort(uuid, (current) => change(copyRecord(current)))
+      return port && copyRecord(port)
+    })
+  }
+
+  removePort(uuid: string): Promise<boolean> {
+    return this.write((writer) => writer.removePort(uuid))
+  }
+
+  createResource<Kind extends ResourceKind>(kind: Kind, record: NewResource<Kind>): Promise<ResourceRecords[Kind]> {
+    return this.write((writer) => copyRecord(writer.resources.create(kind, record)))
+  }
+
+  updateResource<Kind extends ResourceKind>(
+    kind: Kind,
+    uuid: string,
+    change: (record: ResourceRecords[Kind]) => ResourcePatch<Kind>,
+  ): Promise<ResourceRecords[Kind] | undefined> {
+    return this.write((writer) => {
+      const record = writer.resources.update(kind, uuid, (current) => change(copyRecord(current)))
+      return record && copyRecord(record)
+    })
+  }
+
+  removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean> {
+    return this.write((writer) => {
+      check?.()
+      return writer.resources.remove(kind, uuid)
+    })
   }
 }
