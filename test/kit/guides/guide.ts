@@ -14,12 +14,19 @@ export interface Block {
   /** File name of a source, or what is special about a command. */
   name: string
   text: string
+  /** False if a comment above it says why it is not run. */
+  isRun: boolean
 }
 
+const BLOCK = /^(<!-- not run: .+ -->\n)?```(\w+) ?(\S*)\n([\s\S]*?)^```$/gm
+
 export const blocks = (file: string): Block[] =>
-  [...readFileSync(join(root, file), 'utf8').matchAll(/^```(\w+) ?(\S*)\n([\s\S]*?)^```$/gm)].map(
-    ([, language, name, text]) => ({ language: language!, name: name!, text: text! }),
-  )
+  [...readFileSync(join(root, file), 'utf8').matchAll(BLOCK)].map(([, reason, language, name, text]) => ({
+    language: language!,
+    name: name!,
+    text: text!,
+    isRun: reason === undefined,
+  }))
 
 /** A folder as npm leaves it with ironstage and vitest, for the ironstage that was built here. */
 export async function readersFolder(): Promise<string> {

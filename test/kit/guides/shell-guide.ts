@@ -41,7 +41,7 @@ export async function followShellGuide(page: string, options: ShellGuideOptions)
     const script = ['set -euo pipefail', 'trap "kill %1 2>/dev/null || true; wait" EXIT', ...begin]
     const expected: { name: string; shown: string }[] = []
     let last = ''
-    for (const { language, name, text } of blocks(page)) {
+    for (const { language, name, text } of blocks(page).filter(({ isRun }) => isRun)) {
       const own = adapt(text)
       if (language === 'sh') script.push(name === '' ? own : `{\n${own}\n} >${name}.out`)
       else if (language === 'yaml' || (language === 'json' && name !== '')) await writeFile(join(folder, name), own)
