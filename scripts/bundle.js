@@ -49,6 +49,7 @@ const SEPARATE = [
   'bcryptjs',
   'ext2fs',
   'jiti',
+  'kysely',
   'libsql',
   'lzma-native',
   'msw',
