@@ -21,7 +21,8 @@ import type { StageSnapshots } from '../snapshots/snapshots.js'
 import { stateFolderError } from '../state/state-folder.js'
 import { stepNames } from './agents.js'
 import { openConnections, type Connections } from './connections.js'
-import { ironicSettings } from './ironic-settings.js'
+import { ironicSettings, type IronicSettings } from './ironic-settings.js'
+import { joinDatabase } from './join-database.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { machineSpecs, type WantedMachine } from './machine-specs.js'
 import { namingNodes } from './naming-nodes.js'
@@ -103,7 +104,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const opening = openCore(options, scope)
   const settings = await ironicSettings(options, opening)
   const connections = await openConnections(options, opening, settings)
-  const database = openDatabase(options, opening)
+  const database = await openDatabase(options, opening, settings, connections)
   const reservations = new ReservationGate(database, opening.events)
   const core = { ...opening, logger: namingNodes(opening.logger, database, reservations) }
 
@@ -169,9 +170,16 @@ function reserveMachines(nodes: NodeDirectory, reservations: ReservationGate): v
   reservations.open()
 }
 
-function openDatabase({ folder }: StageOptions, { clock, events, logger, scope }: StageCore): CurrentDatabase {
+async function openDatabase(
+  options: StageOptions,
+  { clock, events, logger, scope }: StageCore,
+  settings: IronicSettings,
+  { url }: Connections,
+): Promise<CurrentDatabase> {
+  const shared = await joinDatabase(options, { clock, logger, settings, url })
   const database = new CurrentDatabase({
-    path: folder?.ironicDb,
+    path: options.folder?.ironicDb,
+    shared,
     clock,
     onLoss: (sentence) => logger('warn', sentence),
     changed: (uuid) => {
