@@ -16,14 +16,6 @@ export const ERRORS = defineCatalogue({
     sentence: 'the address of the database cannot be used',
     remedy: 'correct the part of the URL, the variable or the file that the message names',
   },
-  'database-clock': {
-    sentence: 'the time of this lab is not that of the other processes on its database',
-    remedy: 'use a clock that runs by itself: --clock real, or --speed N',
-  },
-  'database-in-use': {
-    sentence: 'a call that a database of several processes cannot carry out',
-    remedy: 'do it in a lab without --database',
-  },
   'database-refused': {
     sentence: 'the database refuses this user',
     remedy: 'correct the user or its password, or give it the right that the message names',

@@ -49,7 +49,6 @@ const SEPARATE = [
   'bcryptjs',
   'ext2fs',
   'jiti',
-  'kysely',
   'libsql',
   'lzma-native',
   'msw',

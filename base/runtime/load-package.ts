@@ -7,7 +7,6 @@ const NEEDED_FOR = {
   '@bokuweb/zstd-wasm': 'to pack the images of an image cache',
   ext2fs: 'for the boot filesystems of simulated disks',
   jiti: 'for files of steps',
-  kysely: 'for a database in PostgreSQL',
   libsql: 'for state folders and image caches; a lab in memory does without',
   'lzma-native': 'for images and boot artifacts packed with xz',
   openpgp: 'for the signatures of images',

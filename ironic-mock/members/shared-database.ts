@@ -32,11 +32,11 @@ export async function openSharedDatabase({
   clock,
   logger,
 }: SharedDatabaseParts): Promise<SharedDatabase> {
-  const [{ openDatabaseStore }, { Members: OpenedMembers }] = await Promise.all([
-    import('../store/postgres/database-store.js'),
+  const [{ openDatabase }, { Members: OpenedMembers }] = await Promise.all([
+    import('../store/postgres/open-database.js'),
     import('./members.js'),
   ])
-  const store = await openDatabaseStore({ address, clock, logger, host: self.host })
+  const store = await openDatabase({ address, clock, logger, host: self.host })
   const { others } = store
   return { self, store, join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }) }
 }

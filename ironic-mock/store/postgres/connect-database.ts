@@ -1,35 +1,24 @@
-import type { Client, ClientConfig } from 'pg'
+import pg, { type Client, type ClientConfig } from 'pg'
 import { UserError } from '../../../base/runtime/index.js'
 import type { DatabaseAddress, DatabaseHost } from './database-address.js'
 import { connectRefusal, isAlternativeWorthwhile, isServerAway } from './database-refusals.js'
-import { loadPostgres } from './load-postgres.js'
 import { refuseTransactionPool } from './probe-pool.js'
-
-/** Settings of one connection beside the address. */
-export interface ConnectSettings {
-  /** For `pg`, as in `{ pipeline: true }`. */
-  readonly config?: ClientConfig
-  /** Name of the process's host, which `pg_stat_activity` then shows. */
-  readonly host?: string
-}
 
 /**
  * Opens a connection to the host of a database that takes writes, with the schema first in its search path. A peer that is
  * gone without a word is noticed by the server within three seconds.
  *
+ * @param host name of this process, which `pg_stat_activity` then shows
  * @throws UserError database-unreachable, database-refused or database-unfit, all of them of usage
  */
-export async function connectDatabase(
-  address: DatabaseAddress,
-  { config, host }: ConnectSettings = {},
-): Promise<Client> {
+export async function connectDatabase(address: DatabaseAddress, host?: string): Promise<Client> {
   const failures: string[] = []
   let cause: unknown
   let settled: DatabaseHost | undefined
   for (const one of address.connections) {
     if (settled?.shown === one.shown) continue
     try {
-      const client = await openClient(one.config, config, host)
+      const client = await openClient(one.config, host)
       settled = one
       if (await prepareWriter(client, one, address.schema)) return client
       failures.push(`${one.shown} is a read-only standby`)
@@ -45,11 +34,10 @@ export async function connectDatabase(
   throw noHost(address, failures, cause)
 }
 
-async function openClient(base: ClientConfig, config?: ClientConfig, host?: string): Promise<Client> {
-  const { Client: PgClient } = loadPostgres()
+async function openClient(base: ClientConfig, host?: string): Promise<Client> {
   const named =
     host === undefined || base.application_name !== 'ironstage' ? base.application_name : `ironstage ${host}`
-  const client = new PgClient({ ...base, ...config, application_name: named })
+  const client = new pg.Client({ ...base, application_name: named, pipeline: true })
   // An error that comes between two queries ends the next one too; unheard, it would end the process.
   client.on('error', () => {})
   try {

@@ -3,8 +3,6 @@ import { UserError } from '../../../base/runtime/index.js'
 
 /** Where the database of several processes is, as the user has said it. */
 export interface DatabaseAddress {
-  /** For `pg`, with its TLS: the first that is tried. */
-  readonly connection: ClientConfig
   /**
    * All that are tried, in this order: hosts, each with and without TLS where `sslmode` leaves the choice. The one that
    * takes writes counts; `connectDatabase` finds it.
@@ -18,6 +16,7 @@ export interface DatabaseAddress {
 
 /** One host of a database, reached in one way. */
 export interface DatabaseHost {
+  /** For `pg`, with its TLS. */
   readonly config: ClientConfig
   /** `host:port`, or the path of a socket. */
   readonly shown: string

@@ -1,10 +1,9 @@
-import type { Kysely as KyselyOf, PostgresPool } from 'kysely'
+import { Kysely, Migrator, PostgresDialect, sql, type PostgresPool } from 'kysely'
 import type { Client } from 'pg'
 import { UserError } from '../../../base/runtime/index.js'
-import { connectDatabase, type ConnectSettings } from './connect-database.js'
+import { connectDatabase } from './connect-database.js'
 import type { DatabaseAddress } from './database-address.js'
 import { codeOf } from './database-refusals.js'
-import { loadMigrator } from './load-postgres.js'
 import { MIGRATIONS, type Migration } from './migrations.js'
 
 /** Names of the migrations that a schema has had. */
@@ -18,15 +17,16 @@ const MIGRATION_WAIT = 60_000
 /**
  * Makes the schema as this program needs it, or leaves it as it is: one process at a time, each migration in a transaction.
  *
+ * @param host name of this process, which `pg_stat_activity` shows
  * @param migrations those of this program
  * @throws UserError (usage) that says what is in the way; nothing is changed then
  */
 export async function openSchema(
   address: DatabaseAddress,
-  settings: ConnectSettings = {},
+  host?: string,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
-  const client = await connectDatabase(address, settings)
+  const client = await connectDatabase(address, host)
   try {
     await checkServer(client, address)
     await client.query(`set lock_timeout = ${MIGRATION_WAIT}`)
@@ -159,7 +159,6 @@ const someOf = (names: readonly string[]): string =>
 
 /** Kysely holds a lock of its own, which is the same for all schemas of a database. */
 async function migrate(client: Client, schema: string, migrations: readonly Migration[]): Promise<void> {
-  const { Kysely, Migrator, PostgresDialect, sql } = loadMigrator()
   const connection = {
     query: async (text: string, values: readonly unknown[]) => {
       const { rows, rowCount, command } = await client.query<Record<string, never>>(text, [...values])
@@ -173,7 +172,7 @@ async function migrate(client: Client, schema: string, migrations: readonly Migr
   const steps = Object.fromEntries(
     migrations.map(({ name, sql: text }) => [
       name,
-      { up: async (transaction: KyselyOf<unknown>) => void (await sql.raw(text).execute(transaction)) },
+      { up: async (transaction: Kysely<unknown>) => void (await sql.raw(text).execute(transaction)) },
     ]),
   )
   const migrator = new Migrator({

@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasPassword } from './database-url.js'
-import { readAddress, type AddressRequest } from './read-address.js'
+import { readDatabaseAddress, type AddressRequest } from './read-address.js'
 
 let home: string
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true }))
 
 const read = (url: string, variables: AddressRequest['variables'] = {}, more: Partial<AddressRequest> = {}) =>
-  readAddress({ url, variables: { HOME: home, ...variables }, ...more })
+  readDatabaseAddress({ url, variables: { HOME: home, IRONSTAGE_DATABASE: url, ...variables }, ...more })
 
 /** User, hosts and database of an address, without passwords. */
 const places = async (...request: Parameters<typeof read>) => {
@@ -24,8 +24,9 @@ const places = async (...request: Parameters<typeof read>) => {
 }
 
 const password = async (...request: Parameters<typeof read>): Promise<unknown> => {
-  const { connection } = await read(...request)
-  return typeof connection.password === 'function' ? connection.password() : connection.password
+  const { connections } = await read(...request)
+  const { password: own } = connections[0]!.config
+  return typeof own === 'function' ? own() : own
 }
 
 describe('a URL', () => {
@@ -113,7 +114,7 @@ test('TLS has what libpq looks for in the home folder', async () => {
   await writeFile(file('postgresql.crt'), 'CERTIFICATE')
   await expect(read('postgres://h')).rejects.toThrow('has no key')
   await writeFile(file('postgresql.key'), 'KEY')
-  const ssl = async (mode: string) => (await read(`postgres://h?sslmode=${mode}`)).connection.ssl
+  const ssl = async (mode: string) => (await read(`postgres://h?sslmode=${mode}`)).connections[0]!.config.ssl
   const identity = { cert: 'CERTIFICATE', key: 'KEY' }
   expect(await ssl('prefer')).toEqual({ ...identity, rejectUnauthorized: false })
   expect(await ssl('require')).toMatchObject({

@@ -1,24 +1,28 @@
+import { readFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { ClientConfig } from 'pg'
 import { addressError, type DatabaseAddress, type DatabaseHost } from './database-address.js'
-import { readDatabaseUrl, type DatabaseUrl } from './database-url.js'
+import { hasPassword, readDatabaseUrl, type DatabaseUrl } from './database-url.js'
 import { databaseTls, type TlsChoice } from './database-tls.js'
 import { passwordInFile } from './password-file.js'
 
-/** The description of a database, of options and environment. */
+/** Options and environment that describe a database. */
 export interface AddressRequest {
-  /** `postgres://USER@HOST:PORT/DATABASE?sslmode=...`; empty for a database that the environment describes. */
+  /**
+   * `postgres://USER@HOST:PORT/DATABASE?sslmode=...`; empty for a database that the environment describes. It has no password
+   * unless it is the environment's `IRONSTAGE_DATABASE`: every user of a host can read a command line.
+   */
   readonly url: string
+  /** File whose first line is the password, which is in the environment otherwise. */
+  readonly passwordFile?: string | undefined
   /** Name of PostgreSQL's schema; that of a cluster whose user named none is `ironstage`. */
-  readonly schema?: string
-  /** The password, which is in the URL or in the environment otherwise. */
-  readonly password?: string
+  readonly schema?: string | undefined
   /** The environment: `PGHOST`, `PGUSER` and their fellows, as libpq has them. */
   readonly variables: Readonly<Record<string, string | undefined>>
 }
 
-export const DEFAULT_DATABASE_SCHEMA = 'ironstage'
+const DEFAULT_DATABASE_SCHEMA = 'ironstage'
 
 const DEFAULT_PORT = 5432
 /** Debian's folder of sockets. libpq tries that of its own build; other systems have the server at localhost. */
@@ -59,8 +63,9 @@ const WRITABLE_TARGETS: readonly string[] = ['any', 'read-write', 'primary']
  *
  * @throws UserError (database-address, usage) for a URL, a variable or a file that cannot be used
  */
-export async function readAddress(request: AddressRequest): Promise<DatabaseAddress> {
+export async function readDatabaseAddress(request: AddressRequest): Promise<DatabaseAddress> {
   const { variables, schema = DEFAULT_DATABASE_SCHEMA } = request
+  refuseShownPassword(request)
   const url = readDatabaseUrl(request.url)
   refuseUnknown(url, variables)
   checkSchemaName(schema)
@@ -72,16 +77,11 @@ export async function readAddress(request: AddressRequest): Promise<DatabaseAddr
       `target_session_attrs is ${target}, but ironstage writes its database`,
       'leave it out, or say read-write',
     )
-  if (request.password !== undefined && url.parameters.has('password'))
-    throw addressError(
-      'the URL of the database and --database-password-file both have a password',
-      'leave one of them out',
-    )
   const home = variables['HOME'] ?? userInfo().homedir
   const user = parameter('user') ?? userInfo().username
   const database = parameter('dbname') ?? user
   const passwordFile = parameter('passfile') ?? join(home, '.pgpass')
-  const own = request.password ?? parameter('password')
+  const own = (await filedPassword(request.passwordFile, url)) ?? parameter('password')
   const tls = await databaseTls({
     mode: parameter('sslmode') ?? 'prefer',
     rootFile: parameter('sslrootcert'),
@@ -113,11 +113,37 @@ export async function readAddress(request: AddressRequest): Promise<DatabaseAddr
       })
   }
   return {
-    connection: connections[0]!.config,
     connections,
     schema,
     shown: `${database} at ${[...new Set(connections.map(({ shown }) => shown))].join(', ')}`,
   }
+}
+
+/** Variable of `--database`, where a password is as hidden as in `PGPASSWORD`. */
+const URL_VARIABLE = 'IRONSTAGE_DATABASE'
+
+function refuseShownPassword({ url, variables }: AddressRequest): void {
+  if (!hasPassword(url) || url === variables[URL_VARIABLE]) return
+  throw addressError(
+    'the URL of --database has a password, which every user of this host could read in the list of processes',
+    `take it out, and name a file with it: --database-password-file FILE; or set PGPASSWORD or ${URL_VARIABLE}`,
+  )
+}
+
+/** @throws UserError (database-address, usage) for a file without one line that is a password */
+async function filedPassword(file: string | undefined, { parameters }: DatabaseUrl): Promise<string | undefined> {
+  if (file === undefined) return undefined
+  if (parameters.has('password'))
+    throw addressError(
+      'the URL of the database and --database-password-file both have a password',
+      'leave one of them out',
+    )
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw addressError(`the file of --database-password-file cannot be read: ${file}`, 'correct its name', cause)
+  })
+  const password = text.replace(/\r?\n$/, '')
+  if (password !== '' && !/[\r\n\0]/.test(password)) return password
+  throw addressError(`${file} has no password: one line that is not empty`, 'write the password into it, and no more')
 }
 
 /** A function, which no listing of the settings shows, and in whose place `pg` looks for none by itself. */
