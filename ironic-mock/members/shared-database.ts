@@ -16,6 +16,7 @@ interface SharedDatabaseParts {
 
 /** A database that several processes have, as one of them sees it. */
 export interface SharedDatabase {
+  readonly address: DatabaseAddress
   readonly self: MemberDescription
   readonly store: Store & StoreView
   /** This process's share of the work; another for each Ironic that begins. */
@@ -39,7 +40,12 @@ export async function openSharedDatabase({
   ])
   const store = await openDatabase({ address, clock, logger, host: self.host })
   const { others } = store
-  return { self, store, join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }) }
+  return {
+    address,
+    self,
+    store,
+    join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }),
+  }
 }
 
 /**
