@@ -29,7 +29,12 @@ export interface DatabaseStoreParts {
  *
  * @throws UserError (usage) when the database cannot be reached or used
  */
-export async function openDatabaseStore({ address, clock, logger, host }: DatabaseStoreParts): Promise<Store & StoreView> {
+export async function openDatabaseStore({
+  address,
+  clock,
+  logger,
+  host,
+}: DatabaseStoreParts): Promise<Store & StoreView> {
   const wall = systemClock()
   const channel = `ironstage ${address.schema}`
   let follower: RecordFollower | undefined

@@ -8,7 +8,7 @@ import { installCoreos, REHEARSAL_IMAGE, type ServedLab } from '../../../lab/ind
 import { NO_PACE } from '../../../machine/index.js'
 import { FLEET_ACCOUNT, ironicElsewhere } from '../../kit/fleet/fleet-and-ironic.js'
 import { slowImage } from '../../kit/fleet/slow-image.js'
-import { addressOf, makeTables } from '../../kit/members/member-cluster.js'
+import { addressOf } from '../../kit/members/member-cluster.js'
 import { PostgresServer } from '../postgres.js'
 
 const SPEED = 20
@@ -32,10 +32,8 @@ class SharedLabs implements AsyncDisposable {
 
   private constructor(private readonly address: DatabaseAddress) {}
 
-  static async open(schema: string): Promise<SharedLabs> {
-    const address = addressOf(server, schema)
-    await makeTables(address)
-    return new SharedLabs(address)
+  static open(schema: string): SharedLabs {
+    return new SharedLabs(addressOf(server, schema))
   }
 
   async add(name: string, role: MemberRole): Promise<ServedLab> {
@@ -82,7 +80,7 @@ async function settled({ stage: { client } }: ServedLab, name: string, state: st
 }
 
 test('two APIs and two conductors deploy the machines of a fleet, each API showing what went to the other', async () => {
-  await using labs = await SharedLabs.open('labs')
+  await using labs = SharedLabs.open('labs')
   const apis = [await labs.add('api-0', 'api'), await labs.add('api-1', 'api')] as const
   await labs.add('conductor-0', 'conductor')
   const worker = await labs.add('conductor-1', 'conductor')
