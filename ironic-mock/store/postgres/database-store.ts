@@ -32,9 +32,10 @@ export interface DatabaseStoreParts {
 export async function openDatabaseStore({ address, clock, logger }: DatabaseStoreParts): Promise<Store & StoreView> {
   const wall = systemClock()
   const channel = `ironstage ${address.schema}`
+  const connect = () => connectDatabase(address)
   let follower: RecordFollower | undefined
   const session = await PostgresSession.open({
-    connect: () => connectDatabase(address),
+    connect,
     clock: wall,
     logger,
     channel,
@@ -43,7 +44,7 @@ export async function openDatabaseStore({ address, clock, logger }: DatabaseStor
     },
   })
   try {
-    follower = await RecordFollower.open({ session, clock: wall, logger })
+    follower = await RecordFollower.open({ session, connect, clock: wall, logger })
     const commits = new GroupCommits({ session, follower, channel, clock, wall, logger })
     return new DatabaseStore(session, follower, commits)
   } catch (error) {
