@@ -40,6 +40,7 @@ export const SLOW_TESTS = [
   'ironic-mock/conductor/flows/rescue/rescue.test.ts',
   'ironic-mock/conductor/flows/service/servicing.test.ts',
   'ironic-mock/store/on-disk.test.ts',
+  'ironic-mock/store/same-stores.test.ts',
   'lab/',
   'machine/boot/',
   'machine/differences.test.ts',

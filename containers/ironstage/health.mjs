@@ -1,10 +1,11 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 
-// Health check of the container: succeeds once Ironic's API answers, with or without TLS.
+// Health check of the container: succeeds while it takes requests, with or without TLS. Arguments: port, and another path.
 
 const port = process.env['IRONSTAGE_PORT'] ?? process.argv[2] ?? '6385'
-const options = { host: '127.0.0.1', port, path: '/', timeout: 3000, rejectUnauthorized: false }
+const path = process.argv[3] ?? '/readyz'
+const options = { host: '127.0.0.1', port, path, timeout: 3000, rejectUnauthorized: false }
 
 const isAnswered = (request) =>
   new Promise((resolve) => {

@@ -3,6 +3,8 @@ import type { Dispatch } from '../../base/wire/index.js'
 /** Entry of the API, which exists before the API itself, and while Ironic is stopped. */
 export interface ApiSwitch {
   readonly dispatch: Dispatch
+  /** A reason why requests wait or get 503; null while the API answers. */
+  readonly closedReason: string | null
   /** Sets the API that answers waiting and later requests. */
   open(dispatch: Dispatch): void
   /** Answers waiting and later requests with 503, as the proxy in front of an Ironic that does not run. */
@@ -17,22 +19,31 @@ export interface ApiSwitch {
  */
 export function openApiSwitch(): ApiSwitch {
   let opened: Dispatch | undefined
+  let closedReason: string | null = null
   let open = (_dispatch: Dispatch): void => {}
   let opening: Promise<Dispatch>
   const hold = (): void => {
     opened = undefined
+    closedReason = 'Ironic is starting'
     opening = new Promise<Dispatch>((resolve) => (open = resolve))
   }
-  const become = (dispatch: Dispatch): void => {
+  const become = (dispatch: Dispatch, reason: string | null): void => {
     opened = dispatch
+    closedReason = reason
     open(dispatch)
   }
   hold()
   return {
     dispatch: async (request) => (opened ?? (await opening))(request),
-    open: become,
+    get closedReason() {
+      return closedReason
+    },
+    open: (dispatch) => become(dispatch, null),
     shut: () =>
-      become(() => Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain' }, body: 'not started\n' })),
+      become(
+        () => Promise.resolve({ status: 503, headers: { 'content-type': 'text/plain' }, body: 'not started\n' }),
+        'Ironic is stopped',
+      ),
     hold,
   }
 }

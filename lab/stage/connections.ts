@@ -12,6 +12,7 @@ import {
 } from '../../base/wire/index.js'
 import { openOnSavedPort } from '../addresses/saved-port.js'
 import { callerRefusal } from '../control/caller-refusal.js'
+import { withHealth, type UnreadyReason } from '../control/health.js'
 import { OutsideRequests } from '../snapshots/outside-requests.js'
 import type { StateFolder } from '../state/state-folder.js'
 import { inProcessAddresses, listenerAddresses, type AgentAddresses } from './agent-addresses.js'
@@ -51,12 +52,14 @@ export interface Connections extends Reach {
 /**
  * Opens the sockets of a stage on an address, or connects its parts in this process.
  *
+ * @param databaseTrouble asked once the API is open
  * @throws UserError when it cannot listen
  */
 export async function openConnections(
   options: StageOptions,
   core: StageCore,
   settings: IronicSettings,
+  databaseTrouble: UnreadyReason,
 ): Promise<Connections> {
   const { network = null, folder = null } = options
   const { clock, logger, scope } = core
@@ -65,7 +68,7 @@ export async function openConnections(
   const apiSwitch = openApiSwitch()
   const outsideRequests = new OutsideRequests()
   const reach = network
-    ? await openSockets(core, network, folder, settings, { access, apiSwitch, outsideRequests })
+    ? await openSockets(core, network, folder, settings, { access, apiSwitch, outsideRequests, databaseTrouble })
     : connectInProcess(scope, apiSwitch.dispatch)
   scope.onClose(() => apiSwitch.shut())
   return { ...reach, access, apiSwitch, outsideRequests, ownExchanges: new OwnExchanges() }
@@ -82,12 +85,16 @@ function connectInProcess(scope: Scope, dispatch: Dispatch): Reach {
   }
 }
 
+interface SocketParts extends Pick<Connections, 'access' | 'apiSwitch' | 'outsideRequests'> {
+  readonly databaseTrouble: UnreadyReason
+}
+
 async function openSockets(
   core: StageCore,
   network: StageNetwork,
   folder: StateFolder | null,
   { service, agentTls }: IronicSettings,
-  { access, apiSwitch, outsideRequests }: Pick<Connections, 'access' | 'apiSwitch' | 'outsideRequests'>,
+  { access, apiSwitch, outsideRequests, databaseTrouble }: SocketParts,
 ): Promise<Reach> {
   const { clock, scope } = core
   const { dispatch } = apiSwitch
@@ -97,7 +104,12 @@ async function openSockets(
 
   const listener = await listenForAgents(core, network, folder, outsideRequests)
   if (agentTls && !folder) await listener.prepareTls({ hostname: hostname(), random: systemRandom })
-  const server = await serveApi(core, network, folder, access, service, outsideRequests.serving('api', dispatch))
+  // Probes are answered while the API still opens, and are no calls of a log.
+  const answering = withHealth(
+    outsideRequests.serving('api', dispatch),
+    () => apiSwitch.closedReason ?? databaseTrouble(),
+  )
+  const server = await serveApi(core, network, folder, access, service, answering)
 
   const agentsByUrl = {
     [listener.url.replace(/^\w+/, 'http')]: listener.dispatch,

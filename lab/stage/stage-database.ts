@@ -35,6 +35,11 @@ export class CurrentDatabase implements AsyncDisposable {
     return this.#store.records
   }
 
+  /** A reason why it cannot be asked now; null when it can. */
+  get trouble(): string | null {
+    return this.#store.others?.session.isReady === false ? 'the database cannot be reached' : null
+  }
+
   /** The database, reporting changes of nodes after their commit. */
   get watched(): ViewedStore {
     return this.#watched

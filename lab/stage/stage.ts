@@ -104,7 +104,7 @@ export interface Stage extends AsyncDisposable, BmcListeners {
 
 /**
  * Composition root of a lab. Its parts are opened in the order network, database, agents, faults and journal, machines,
- * Ironic with the control API, snapshots; each knows those before it. Two references go the other way, and are bound late.
+ * Ironic with the control API, snapshots; each knows those before it. Three references go the other way, and are bound late.
  *
  * @throws UserError when it cannot listen, or the folder cannot be used
  */
@@ -115,8 +115,10 @@ export async function composeStage(options: StageOptions = {}): Promise<Stage> {
 async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const opening = openCore(options, scope)
   const settings = await ironicSettings(options, opening)
-  const connections = await openConnections(options, opening, settings)
-  const database = await openDatabase(options, opening, settings, connections)
+  const openedDatabase = new LateBound<CurrentDatabase>('database')
+  const databaseTrouble = () => openedDatabase.get().trouble
+  const connections = await openConnections(options, opening, settings, databaseTrouble)
+  const database = openedDatabase.bind(await openDatabase(options, opening, settings, connections))
   const reservations = new ReservationGate(database, opening.events)
   const core = { ...opening, logger: namingNodes(opening.logger, database, reservations) }
 

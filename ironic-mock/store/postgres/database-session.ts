@@ -11,6 +11,8 @@ export interface DatabaseSession {
   readonly generation: number
   /** Process id of the present connection's backend; null while there is none. */
   readonly backend: number | null
+  /** True while statements can be sent and every watcher has begun. */
+  readonly isReady: boolean
   /** One statement by itself. Rejects when the connection breaks, without a second try. */
   query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
   /** Hears each later beginning and end of a connection. */

@@ -37,9 +37,10 @@ export async function openDatabaseStore({
 }: DatabaseStoreParts): Promise<Store & StoreView> {
   const wall = systemClock()
   const channel = `ironstage ${address.schema}`
+  const connect = () => connectDatabase(address, host)
   let follower: RecordFollower | undefined
   const session = await PostgresSession.open({
-    connect: () => connectDatabase(address, host),
+    connect,
     clock: wall,
     logger,
     channel,
@@ -48,7 +49,7 @@ export async function openDatabaseStore({
     },
   })
   try {
-    follower = await RecordFollower.open({ session, clock: wall, logger })
+    follower = await RecordFollower.open({ session, connect, clock: wall, logger })
     const commits = new GroupCommits({ session, follower, channel, clock, wall, logger })
     return new DatabaseStore(session, follower, commits)
   } catch (error) {

@@ -6,16 +6,19 @@ import { SharedRecords } from './shared-records.js'
 /** Rows that are read at once: few enough that a page takes little memory. */
 const PAGE = 4000
 
+/** A connection whose statements can be part of a transaction that only reads. */
+export type LoadingConnection = Pick<DatabaseSession, 'query'>
+
 /** Place in each stream of changes, up to which changes are known. */
 export type StreamPositions = Map<number, number>
 
 /**
- * Reads the whole database as it is at one moment.
+ * Reads the whole database as it is at one moment. No other statement over the connection can write meanwhile.
  *
  * @throws the driver's error
  */
 export async function loadRecords(
-  session: DatabaseSession,
+  session: LoadingConnection,
 ): Promise<{ shared: SharedRecords; positions: StreamPositions }> {
   const shared = new SharedRecords()
   await session.query('begin isolation level repeatable read read only')
@@ -34,7 +37,7 @@ export async function loadRecords(
 
 /** Asks for the next page before it works on one. */
 async function eachPage<Row extends QueryResultRow & { id: string }>(
-  session: DatabaseSession,
+  session: LoadingConnection,
   text: string,
   work: (page: readonly Row[]) => void,
 ): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Client } from 'pg'
 import { errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
 import { DatabaseUnavailable } from '../store.js'
 import { followChanges } from './follow-changes.js'
@@ -8,6 +9,8 @@ import type { SharedRecords } from './shared-records.js'
 
 interface FollowerParts {
   readonly session: PostgresSession
+  /** A further connection. */
+  readonly connect: () => Promise<Client>
   /** The clock of the wall. */
   readonly clock: Clock
   readonly logger: Logger
@@ -38,6 +41,8 @@ export class RecordFollower {
   /** The look that the next callers share; it is not sent yet. */
   #next: Promise<void> | undefined
   #loading: Promise<void> | undefined
+  /** The connection over which all is read again. */
+  #loader: Client | undefined
   #closed = false
 
   private constructor(parts: FollowerParts, shared: SharedRecords, positions: StreamPositions) {
@@ -104,6 +109,7 @@ export class RecordFollower {
     this.#closed = true
     for (const timer of this.#timers.splice(0)) timer[Symbol.dispose]()
     this.#listeners.clear()
+    void this.#loader?.end().catch(() => {})
   }
 
   #look(): Promise<void> {
@@ -135,12 +141,22 @@ export class RecordFollower {
     })
   }
 
+  /** Reads all again on a connection of its own: over the session heartbeats go on, which write. */
   async #reload(): Promise<void> {
     const before = [...this.#shared.records.nodes.keys()]
-    const { shared, positions } = await loadRecords(this.#parts.session)
-    this.#shared = shared
-    this.#positions = positions
-    this.#tell([...new Set([...before, ...shared.records.nodes.keys()])])
+    const client = await this.#parts.connect()
+    this.#loader = client
+    try {
+      // Own commits are not followed, and new ones wait: those that are under way end before this is answered.
+      await this.#parts.session.query('select 1')
+      const { shared, positions } = await loadRecords(client)
+      this.#shared = shared
+      this.#positions = positions
+      this.#tell([...new Set([...before, ...shared.records.nodes.keys()])])
+    } finally {
+      this.#loader = undefined
+      void client.end().catch(() => {})
+    }
   }
 
   #tell(nodes: readonly string[]): void {

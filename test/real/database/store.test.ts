@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
+import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
 import { addressOf, openMemberStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
@@ -43,6 +44,46 @@ test('a process that has caught up sees what another has acknowledged; of two ch
       await others!.catchUp()
       expect(records.nodes.get('a')?.revision).toBe(revision + 1)
     }
+  }
+})
+
+test('while all records are read again heartbeats are written over the session, and a commit waits and is made', async () => {
+  const address = await newAddress()
+  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  await store.createNode(node('a'))
+  const blocker = await connectDatabase(address)
+  scope.onClose(() => blocker.end())
+  await blocker.query('begin')
+  await blocker.query('lock table resources in access exclusive mode')
+  // Another process has changed something that the log does not have any more.
+  await server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
+  const followed = store.others!.catchUp()
+  const waits = 'select count(*) from pg_locks where not granted'
+  await expect.poll(() => server.sql(waits)).toBe('1')
+
+  const { session } = store.others!
+  const heartbeat = 'update streams set used = now() where stream = $1'
+  expect(await session.query(heartbeat, [session.stream])).toMatchObject({ rowCount: 1 })
+  const committed = store.commit({ node: 'a', expect: 1, patch: { description: 'meanwhile' } })
+
+  await blocker.query('commit')
+  await followed
+  expect(await committed).toBe(2)
+  expect((await store.node('a'))?.node.description).toBe('meanwhile')
+  const connections = `select count(*) from pg_stat_activity where datname = 'postgres' and pid <> pg_backend_pid()`
+  // That of the session and that of the test: the one that read is closed.
+  await expect.poll(() => server.sql(connections)).toBe('2')
+})
+
+test('a commit that is under way when all records are read again is in them', async () => {
+  const address = await newAddress()
+  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  await store.createNode(node('a'))
+  for (let revision = 1; revision <= 20; revision++) {
+    await server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
+    const committed = store.commit({ node: 'a', expect: revision, patch: { description: String(revision) } })
+    await Promise.all([store.others!.catchUp(), committed])
+    expect(await store.node('a')).toMatchObject({ revision: revision + 1, node: { description: String(revision) } })
   }
 })
 

@@ -330,4 +330,11 @@ export const API_MUTANTS = fidelityMutants('ironic-api', [
     from: 'throw ironicErrors.bodyNotJson(',
     to: 'throw new Error(',
   },
+  {
+    row: '`/healthz` and `/readyz` are unknown paths',
+    does: 'leaves probes to the API of Ironic',
+    file: 'lab/control/health.ts',
+    from: "if (path !== '/healthz' && path !== '/readyz')",
+    to: 'if (path)',
+  },
 ])
