@@ -1,6 +1,7 @@
 import { systemClock, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { StoreView } from '../store/open-store.js'
 import type { DatabaseAddress } from '../store/postgres/database-address.js'
+import type { AddressRequest } from '../store/postgres/read-address.js'
 import type { Store } from '../store/store.js'
 import type { MemberDescription } from './member-rows.js'
 import type { Members } from './members.js'
@@ -15,6 +16,7 @@ interface SharedDatabaseParts {
 
 /** A database that several processes have, as one of them sees it. */
 export interface SharedDatabase {
+  readonly address: DatabaseAddress
   readonly self: MemberDescription
   readonly store: Store & StoreView
   /** This process's share of the work; another for each Ironic that begins. */
@@ -38,5 +40,20 @@ export async function openSharedDatabase({
   ])
   const store = await openDatabase({ address, clock, logger, host: self.host })
   const { others } = store
-  return { self, store, join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }) }
+  return {
+    address,
+    self,
+    store,
+    join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }),
+  }
+}
+
+/**
+ * Reads the address of a database as libpq does, from a URL, the environment and the user's files.
+ *
+ * @throws UserError (usage) for a URL, a variable or a file that cannot be used
+ */
+export async function readDatabaseAddress(request: AddressRequest): Promise<DatabaseAddress> {
+  const { readDatabaseAddress: read } = await import('../store/postgres/read-address.js')
+  return read(request)
 }

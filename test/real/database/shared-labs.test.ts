@@ -37,7 +37,13 @@ class SharedLabs implements AsyncDisposable {
   }
 
   async add(name: string, role: MemberRole): Promise<ServedLab> {
-    return this.scope.use(await ironicElsewhere({ speed: SPEED, database: { address: this.address, role, name } }))
+    return this.scope.use(
+      await ironicElsewhere({
+        speed: SPEED,
+        ironic: { set: [`DEFAULT.host=${name}`] },
+        database: { address: this.address, role },
+      }),
+    )
   }
 
   async fleet(ironic: ServedLab): Promise<Fleet> {
@@ -112,4 +118,24 @@ test('two APIs and two conductors deploy the machines of a fleet, each API showi
   ])
   await expect(worker.stage.client.nodes()).rejects.toThrow(/conductor/)
   await expect(first.stage.ironic.stop({ keepsDatabase: false })).rejects.toMatchObject({ code: 'shared-database' })
+})
+
+test('while the database is away a call waits and then gets 503 with Retry-After; what was answered is there afterwards', async () => {
+  await using labs = SharedLabs.open('away')
+  const { stage, url } = await labs.add('ironic-0', 'all')
+  await stage.client.createNode({ name: 'before', driver: 'fake-hardware' })
+  await server.stop('immediate')
+  const call = {
+    headers: VERSION,
+    method: 'POST',
+    body: JSON.stringify({ name: 'meanwhile', driver: 'fake-hardware' }),
+  }
+  const json = { ...call.headers, 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/v1/nodes`, { ...call, headers: json })
+  expect(answer.status).toBe(503)
+  expect(answer.headers.get('retry-after')).toBe('5')
+  expect(await answer.json()).toHaveProperty('error_message')
+  await server.start()
+  await stage.client.createNode({ name: 'after', driver: 'fake-hardware' })
+  expect((await stage.client.nodes()).map(({ name }) => name)).toEqual(['before', 'after'])
 })
