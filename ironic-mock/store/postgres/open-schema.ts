@@ -60,7 +60,7 @@ async function makeSchema(client: Client, address: DatabaseAddress, migrations: 
   const done = standing.tables.includes(MIGRATION_TABLE) ? await migrationsOf(client, schema) : []
   checkTables(standing, done, address, migrations)
   if (done.length === migrations.length) return
-  await migrate(client, schema, migrations.slice(done.length))
+  await migrate(client, standing, schema, migrations.slice(done.length))
 }
 
 /** A schema as it is found. */
@@ -155,12 +155,18 @@ const someOf = (names: readonly string[]): string =>
   names.length <= MAX_SHOWN_TABLES ? names.join(', ') : `${names.slice(0, MAX_SHOWN_TABLES).join(', ')} and others`
 
 /** All in one transaction, with a row that names each step; the caller holds the lock of the schema. */
-async function migrate(client: Client, schema: string, steps: readonly Migration[]): Promise<void> {
+async function migrate(
+  client: Client,
+  { exists }: SchemaStanding,
+  schema: string,
+  steps: readonly Migration[],
+): Promise<void> {
   const quoted = client.escapeIdentifier(schema)
   const table = `${quoted}.${MIGRATION_TABLE}`
   await client.query('begin')
   try {
-    await client.query(`create schema if not exists ${quoted}`)
+    // PostgreSQL asks for the right to make schemas even where `if not exists` finds one.
+    if (!exists) await client.query(`create schema ${quoted}`)
     await client.query(
       `create table if not exists ${table} (name text primary key, made_at timestamptz not null default now())`,
     )
