@@ -34,10 +34,7 @@ export async function openSharedDatabase({
   clock,
   logger,
 }: SharedDatabaseParts): Promise<SharedDatabase> {
-  const [{ openDatabase }, { Members: OpenedMembers }] = await Promise.all([
-    import('../store/postgres/open-database.js'),
-    import('./members.js'),
-  ])
+  const { openDatabase, Members: OpenedMembers } = await import('./database-parts.js')
   const store = await openDatabase({ address, clock, logger, host: self.host })
   const { others } = store
   return {
@@ -54,6 +51,6 @@ export async function openSharedDatabase({
  * @throws UserError (usage) for a URL, a variable or a file that cannot be used
  */
 export async function readDatabaseAddress(request: AddressRequest): Promise<DatabaseAddress> {
-  const { readDatabaseAddress: read } = await import('../store/postgres/read-address.js')
+  const { readDatabaseAddress: read } = await import('./database-parts.js')
   return read(request)
 }

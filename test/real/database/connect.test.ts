@@ -206,6 +206,13 @@ describe('one sentence, and nothing changed', () => {
     await openSchema(owner)
   })
 
+  test('a user that may make tables in its schema, and no schema', async () => {
+    const { name } = await ownDatabase()
+    await server.sql('create schema rack; grant usage, create on schema rack to "weak ""x"""', name)
+    await openSchema(await addressOf(server.url(WEAK, name), {}, 'rack'))
+    expect(await server.sql('select count(*) from rack.ironstage_migrations', name)).not.toBe('0')
+  })
+
   test('tables of something else, a newer schema, and one that lacks a step', async () => {
     const { name, address, url } = await ownDatabase()
     const tables = () =>
