@@ -1,4 +1,4 @@
-import type { Conductor, Store } from '../../ironic-mock/index.js'
+import type { Conductor, MemberRole, SharedDatabase, Store } from '../../ironic-mock/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
 import { defined, LateBound, openInScope, type Clock, type Probe, type Scope } from '../../base/runtime/index.js'
 import {
@@ -21,7 +21,8 @@ import type { StageSnapshots } from '../snapshots/snapshots.js'
 import { stateFolderError } from '../state/state-folder.js'
 import { stepNames } from './agents.js'
 import { openConnections, type Connections } from './connections.js'
-import { ironicSettings } from './ironic-settings.js'
+import { ironicSettings, type IronicSettings } from './ironic-settings.js'
+import { joinDatabase } from './join-database.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { machineSpecs, type WantedMachine } from './machine-specs.js'
 import { namingNodes } from './naming-nodes.js'
@@ -39,6 +40,16 @@ import type { StageKeeper } from './stage-keeper.js'
 import { openStageMachines } from './stage-machines.js'
 import type { StageOptions } from './stage-options.js'
 import type { SimulatedRegistry } from './stage-registry.js'
+
+/** A process among those of its database. */
+export interface StageMember {
+  /** The database, without its password. */
+  readonly address: string
+  readonly schema: string
+  /** Name of the process, as `/v1/conductors` shows it. */
+  readonly name: string
+  readonly role: MemberRole
+}
 
 /** An Ironic, machines and their agents, composed and running. */
 export interface Stage extends AsyncDisposable, BmcListeners {
@@ -69,6 +80,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly faults: LabFaults
   readonly journal: Journal
   readonly probe: Probe
+  /** This process among those of its database; null where it has one of its own. */
+  readonly member: StageMember | null
   /** The way to the machines, where these are elsewhere. */
   readonly elsewhere: Pick<Elsewhere, 'bootUrl'> | null
   /** The served live images, if there are any. */
@@ -103,7 +116,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const opening = openCore(options, scope)
   const settings = await ironicSettings(options, opening)
   const connections = await openConnections(options, opening, settings)
-  const database = openDatabase(options, opening)
+  const database = await openDatabase(options, opening, settings, connections)
   const reservations = new ReservationGate(database, opening.events)
   const core = { ...opening, logger: namingNodes(opening.logger, database, reservations) }
 
@@ -169,9 +182,16 @@ function reserveMachines(nodes: NodeDirectory, reservations: ReservationGate): v
   reservations.open()
 }
 
-function openDatabase({ folder }: StageOptions, { clock, events, logger, scope }: StageCore): CurrentDatabase {
+async function openDatabase(
+  options: StageOptions,
+  { clock, events, logger, scope }: StageCore,
+  settings: IronicSettings,
+  { url }: Connections,
+): Promise<CurrentDatabase> {
+  const shared = await joinDatabase(options, { clock, logger, settings, url })
   const database = new CurrentDatabase({
-    path: folder?.ironicDb,
+    path: options.folder?.ironicDb,
+    shared,
     clock,
     onLoss: (sentence) => logger('warn', sentence),
     changed: (uuid) => {
@@ -218,6 +238,11 @@ async function enrollFirst(
   }
 }
 
+const memberOf = (shared: SharedDatabase | undefined): StageMember | null =>
+  shared
+    ? { address: shared.address.shown, schema: shared.address.schema, name: shared.self.host, role: shared.self.role }
+    : null
+
 /** The stage as its users see it. */
 function stageOf(
   options: StageOptions,
@@ -258,6 +283,7 @@ function stageOf(
     faults: observation.faults,
     journal: observation.journal,
     probe,
+    member: memberOf(database.shared),
     elsewhere: elsewhere ?? null,
     images: live?.service ?? null,
     spec: machineSpecs(options),

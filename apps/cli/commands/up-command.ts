@@ -72,6 +72,7 @@ export async function up(
   const cluster = await clusterOf(options, environment)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   const request = await labRequest(options, environment, [...configFiles, ...(object?.files ?? [])])
+  const database = await databaseOf(options, environment)
   const recordings = new LabReplays(systemClock())
   await using served = await serve({
     ...request,
@@ -79,6 +80,7 @@ export async function up(
     recordings,
     ...defined({
       liveImages,
+      database,
       elsewhere: elsewhereOf(options, liveImages),
       hostLabels: cluster?.labels,
       hostOf: cluster?.hostOf,
@@ -115,7 +117,11 @@ export async function up(
       actors: cluster?.actors,
     }),
     ...bmcs.event,
-    ...defined({ images: servedImages(served), boot_url: served.stage.elsewhere?.bootUrl }),
+    ...defined({
+      database: served.stage.member ?? undefined,
+      images: servedImages(served),
+      boot_url: served.stage.elsewhere?.bootUrl,
+    }),
   }
   say(ready, [
     ...readyLines(served, {
@@ -209,7 +215,7 @@ async function beginNodes(
 async function labRequest(options: UpOptions, environment: Environment, configFiles: readonly ConfigFile[]) {
   return {
     ironic: ironicOf(options, configFiles),
-    ...defined({ host: options.host, port: options.port }),
+    ...defined({ host: options.host, port: options.port ?? (options.role === 'conductor' ? 0 : undefined) }),
     allowedHosts: options['allowed-host'],
     nodes: options.nodes ?? 0,
     ...defined({ hardware: options.hardware === undefined ? undefined : await readHardware(options.hardware) }),
@@ -221,6 +227,18 @@ async function labRequest(options: UpOptions, environment: Environment, configFi
     page: isDashboardServed(options),
   }
 }
+
+/** The database that this process shares with others, which few commands name. */
+async function databaseOf(options: UpOptions, { variables }: Environment): Promise<ServeOptions['database']> {
+  if (DATABASE_OPTIONS.every((name) => options[name] === undefined)) return undefined
+  const { readUpDatabase } = await import('./up-database.js')
+  return readUpDatabase(options, variables)
+}
+
+const DATABASE_OPTIONS = ['database', 'database-schema', 'database-password-file', 'role'] as const
+
+/** True if the machines are of other processes: those of one database are, too. */
+const isElsewhere = ({ machines, database }: UpOptions): boolean => machines === 'elsewhere' || database !== undefined
 
 /** Options about machines, their BMCs or their agents that are of this process. */
 const OWN_MACHINE_OPTIONS = [
@@ -238,11 +256,17 @@ const OWN_MACHINE_OPTIONS = [
 
 /** @throws UserError (usage) for options of machines of this process where these are elsewhere */
 function checkElsewhere(options: UpOptions): void {
-  if (options.machines !== 'elsewhere') return
+  if (!isElsewhere(options)) return
+  const owner = options.database === undefined ? '--machines elsewhere' : '--database'
+  if (options.machines === 'here')
+    throw usageError(
+      '--machines here: the machines of --database are elsewhere, where all of its processes reach them',
+      'leave it out; ironstage fleet has the machines',
+    )
   const own = OWN_MACHINE_OPTIONS.find((name) => options[name] !== undefined && options[name] !== false)
   if (own !== undefined)
     throw usageError(
-      `--${own} is about machines of this process, and --machines elsewhere has none`,
+      `--${own} is about machines of this process, and ${owner} has none`,
       `leave one of them out; ironstage fleet has the machines, and takes their options`,
     )
   if (options.clock === 'manual' || options.clock === 'auto')
@@ -254,7 +278,7 @@ function checkElsewhere(options: UpOptions): void {
 
 /** Machines elsewhere boot files of the port for images, unless live images have it. */
 function elsewhereOf(options: UpOptions, liveImages: LiveImagesRequest | undefined): LabElsewhere | undefined {
-  if (options.machines !== 'elsewhere') return undefined
+  if (!isElsewhere(options)) return undefined
   return defined({ bootPort: liveImages ? undefined : options['image-port'] })
 }
 

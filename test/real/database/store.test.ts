@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
-import { addressOf, makeTables, openMemberStore } from '../../kit/members/member-cluster.js'
+import { addressOf, openMemberStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
 import { testStore } from '../../kit/store/store-contract.js'
 import { PostgresServer } from '../postgres.js'
@@ -19,17 +19,13 @@ afterEach(async () => {
   scope = new Scope()
 })
 
-async function newAddress() {
-  const address = addressOf(server, `store-${++schemas}`)
-  await makeTables(address)
-  return address
-}
+const newAddress = () => addressOf(server, `store-${++schemas}`)
 
 describe('a store in PostgreSQL', () =>
-  testStore(async (clock = new VirtualClock()) => scope.use(await openMemberStore(await newAddress(), 'one', clock))))
+  testStore(async (clock = new VirtualClock()) => scope.use(await openMemberStore(newAddress(), 'one', clock))))
 
 test('a process that has caught up sees what another has acknowledged; of two changes of a revision one is refused', async () => {
-  const address = await newAddress()
+  const address = newAddress()
   const one = await openMemberStore(address, 'one', systemClock())
   const two = await openMemberStore(address, 'two', systemClock())
   scope.use(one)
@@ -51,7 +47,7 @@ test('a process that has caught up sees what another has acknowledged; of two ch
 })
 
 test('changes that were acknowledged are there after the server ended at once, and writes meanwhile wait for it', async () => {
-  const address = await newAddress()
+  const address = newAddress()
   const store = scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
   await server.stop('immediate')
