@@ -16,7 +16,7 @@ import type {
   OwnMachineSet,
   SkewEnforcement,
 } from './own-objects.js'
-import { nodeImageConfig } from './own-node-images.js'
+import { nodeImageConfig } from './node-image-config.js'
 import { defaultStreamOf, wantedStreamOf } from './own-streams.js'
 import { skippedMinors } from './release-names.js'
 

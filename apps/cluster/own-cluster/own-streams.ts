@@ -1,7 +1,7 @@
 import { defined, isObject } from '../../../base/runtime/index.js'
 import type { ClusterPool, OwnCluster } from './own-cluster.js'
 import type { OwnObjects, OwnPool } from './own-objects.js'
-import { nodeImageConfig } from './own-node-images.js'
+import { nodeImageConfig } from './node-image-config.js'
 import { coreosOfSystem } from './release-names.js'
 
 /** A stream of CoreOS in the cluster's release. */

@@ -13,7 +13,7 @@ import {
 } from '../../../base/runtime/index.js'
 import { KindRegistry } from '../../../base/kubernetes/index.js'
 import { ERRORS } from '../errors.js'
-import { kindNamed } from './named-objects.js'
+import { kindNamed } from './kind-names.js'
 import type { ScenarioFile } from './scenario.js'
 
 /** An object of a file that a step applies or deletes. */

@@ -46,7 +46,7 @@ test('a name that is nearly right is answered with the right one', () => {
       return (error as { remedy?: string }).remedy
     }
   })
-  const list = 'list them with ironstage rehearse upgrade --list'
+  const list = 'list them with ironstage rehearse upgrade --list --as today'
   expect(remedies).toEqual([`did you mean mco/always? ${list}`, `did you mean mco/always? ${list}`, list])
 })
 

@@ -68,17 +68,17 @@ function checkBehaviourName(name: string, all: readonly Behaviour[], as: Cluster
   if (!found)
     throw new UserError('behaviour-unknown', `there is no behaviour ${name}`, {
       kind: 'usage',
-      remedy: `${meantIn(name, all, as)}${LISTED}`,
+      remedy: `${meantIn(name, all, as)}${listedOf(as)}`,
     })
   if (found.stories[as] !== undefined) return
   throw new UserError('behaviour-unknown', `${ERA_OPERATORS[as]} have no behaviour ${name}`, {
     kind: 'usage',
-    remedy: `choose other operators; ${LISTED} --as ${as}`,
+    remedy: `choose other operators; ${listedOf(as)}`,
   })
 }
 
 /** There are too many of them for a sentence. */
-const LISTED = 'list them with ironstage rehearse upgrade --list'
+const listedOf = (as: ClusterEra): string => `list them with ironstage rehearse upgrade --list --as ${as}`
 
 /** Begins a remedy with a behaviour of an era whose name is near; empty without one. */
 function meantIn(name: string, all: readonly Behaviour[], as: ClusterEra): string {
