@@ -12,6 +12,26 @@ export const ERRORS = defineCatalogue({
     sentence: 'the conductor has been stopped',
     remedy: 'start it again',
   },
+  'database-address': {
+    sentence: 'the address of the database cannot be used',
+    remedy: 'correct the part of the URL, the variable or the file that the message names',
+  },
+  'database-refused': {
+    sentence: 'the database refuses this user',
+    remedy: 'correct the user or its password, or give it the right that the message names',
+  },
+  'database-schema': {
+    sentence: 'the schema of the database is not one that this ironstage can use',
+    remedy: 'name another schema with --database-schema, or use the version of ironstage that made it',
+  },
+  'database-unfit': {
+    sentence: 'the database cannot hold the data of ironstage',
+    remedy: 'use a PostgreSQL from 12 that takes writes, directly or through a pool of sessions, with encoding UTF8',
+  },
+  'database-unreachable': {
+    sentence: 'the database does not answer',
+    remedy: 'start it, or correct its address',
+  },
   htpasswd: {
     sentence: 'the htpasswd file with the API users cannot be read',
     remedy: 'create it with htpasswd -B -c FILE USER',

@@ -156,4 +156,8 @@ export const ERRORS = defineCatalogue({
     sentence: 'the number of threads is not a positive integer',
     remedy: 'use as many threads as there are spare processors',
   },
+  'two-databases': {
+    sentence: 'the state folder has a database of its own, beside that of --database',
+    remedy: 'name another --state-dir, or leave out --database to go on with that of the folder',
+  },
 })

@@ -53,6 +53,8 @@ export interface ServeOptions {
   imageCache?: ImageCacheRequest
   /** The machines are elsewhere: none is made for the address of a BMC. */
   elsewhere?: StageOptions['elsewhere']
+  /** The database of several processes; default: one of this process. */
+  database?: StageOptions['database']
   /** Live CoreOS images to serve. */
   liveImages?: LiveImagesRequest
   clock: Clock
@@ -120,6 +122,7 @@ function stageOptions(options: ServeOptions, place: Required<Pick<StageOptions, 
       bmcAccount: options.bmcAccount,
       managers: options.managers,
       elsewhere: options.elsewhere,
+      database: options.database,
       liveImages: options.liveImages,
       imageCache: options.imageCache,
       onEvent,

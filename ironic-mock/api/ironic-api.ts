@@ -31,7 +31,7 @@ import {
 import { SERVICE_DEFAULTS, type ServiceSettings } from '../config/service-options.js'
 import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
-import type { Store } from '../store/store.js'
+import { DatabaseUnavailable, type Store } from '../store/store.js'
 import { readArguments, readBody, type Arguments } from './read-arguments.js'
 import type { Backend, IronicApiCall, Reply } from './call.js'
 import { checkRoutedIdent } from './nodes/find-node.js'
@@ -269,6 +269,8 @@ const versionHeaders = (version: Microversion, { newest }: Release): Record<stri
 const DISK_FULL =
   'The disk of the state folder is full: this change was not made. Make room there and send the request again; what was answered before is kept.'
 
+const DATABASE_AWAY = 'The database cannot be reached: this call was not carried out. Send it again.'
+
 function answerFailure(
   thrown: unknown,
   ownVersions: Readonly<Record<string, string>>,
@@ -281,6 +283,8 @@ function answerFailure(
       error: errorChain(thrown).join(': '),
     })
     error = new IronicError(507, DISK_FULL)
+  } else if (error instanceof DatabaseUnavailable) {
+    error = new IronicError(503, DATABASE_AWAY, 'wsme', { 'retry-after': String(error.retryAfter) })
   } else if (!(error instanceof IronicError)) {
     logger('error', 'internal error in an API call', {
       method: request.method,

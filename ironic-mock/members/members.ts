@@ -93,6 +93,11 @@ export class Members implements WorkShare {
     return this.#rows
   }
 
+  /** Base URL of an API that lives, this process's before others; undefined while there is none. */
+  get apiUrl(): string | undefined {
+    return this.#parts.self.url ?? this.#rows.find((row) => row.url !== null && this.#isAlive(row))?.url ?? undefined
+  }
+
   get placement(): number {
     return this.#placements
   }

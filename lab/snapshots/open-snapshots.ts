@@ -86,7 +86,7 @@ export async function openSnapshots(
     identity: options.identity,
     forks: scope.use(new Forks(options.fork, report)),
   })
-  if (!options.folder) {
+  if (!options.folder && !options.database) {
     await stillClock(clock)?.idle()
     snapshots.begin()
   }

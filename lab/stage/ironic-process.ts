@@ -66,6 +66,7 @@ export class StagedIronic implements IronicProcess, AsyncDisposable {
   stop({ keepsDatabase }: { keepsDatabase: boolean }): Promise<void> {
     return this.#switching.run(async () => {
       const { apiSwitch, database, reservations } = this.#parts
+      if (!keepsDatabase) database.checkOwn()
       apiSwitch.shut()
       await this[Symbol.asyncDispose]()
       if (keepsDatabase) return

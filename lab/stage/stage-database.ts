@@ -1,5 +1,5 @@
-import { emptyState, openStore, type StoreState, type StoreView } from '../../ironic-mock/index.js'
-import type { Clock } from '../../base/runtime/index.js'
+import { emptyState, openStore, type SharedDatabase, type StoreState, type StoreView } from '../../ironic-mock/index.js'
+import { UserError, type Clock } from '../../base/runtime/index.js'
 import { observedStore, type ViewedStore } from './observed-store.js'
 
 interface DatabaseParts {
@@ -8,6 +8,8 @@ interface DatabaseParts {
   changed: (uuid: string) => void
   /** Hears which changes a power cut has taken. */
   onLoss: (sentence: string) => void
+  /** The database of several processes, in the place of one's own. */
+  shared: SharedDatabase | undefined
 }
 
 /** Ironic's database, which may be lost while the rest of the stage goes on: what reads it, reads the current one. */
@@ -18,8 +20,15 @@ export class CurrentDatabase implements AsyncDisposable {
 
   constructor(parts: DatabaseParts) {
     this.#parts = parts
-    this.#store = openStore(parts)
-    this.#watched = observedStore(this.#store, parts.changed)
+    const { shared, changed } = parts
+    this.#store = shared?.store ?? openStore(parts)
+    this.#watched = observedStore(this.#store, changed)
+    this.#store.others?.watchFollowed((nodes) => nodes.forEach(changed))
+  }
+
+  /** The database of several processes; undefined for one of this process alone. */
+  get shared(): SharedDatabase | undefined {
+    return this.#parts.shared
   }
 
   get records(): StoreView['records'] {
@@ -36,6 +45,15 @@ export class CurrentDatabase implements AsyncDisposable {
     return this.#watched
   }
 
+  /** @throws UserError `shared-database` where other processes have it too */
+  checkOwn(): void {
+    if (this.#parts.shared)
+      throw new UserError(
+        'shared-database',
+        'this database is also of other processes, and is neither lost nor replaced',
+      )
+  }
+
   /** Puts an empty database in the place of this one, and reports all of its nodes as gone. */
   async lose(): Promise<void> {
     const lost = [...this.#store.records.nodes.keys()]
@@ -49,6 +67,7 @@ export class CurrentDatabase implements AsyncDisposable {
 
   /** Puts a database with these contents in the place of this one. Nothing is reported of its nodes. */
   async restore(from: StoreState): Promise<void> {
+    this.checkOwn()
     await this.#store[Symbol.asyncDispose]()
     this.#store = openStore({ ...this.#parts, from })
     this.#watched = observedStore(this.#store, this.#parts.changed)

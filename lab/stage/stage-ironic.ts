@@ -50,9 +50,12 @@ export function ironicStarter(
     })
   return async (from) => {
     const store = database.watched
+    const { shared } = database
+    const share = shared?.join()
+    const role = shared?.self.role
     const ironic = await openIronic({
       store,
-      host: CONDUCTOR_HOST,
+      host: shared?.self.host ?? CONDUCTOR_HOST,
       bmcs,
       clock,
       random,
@@ -61,11 +64,12 @@ export function ironicStarter(
       types,
       agents: toAgentsOf(machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
-      ironicUrl: () => elsewhere?.ironicUrl ?? url,
+      ironicUrl: () => (role === 'conductor' ? share?.apiUrl : elsewhere?.ironicUrl) ?? url,
       proxies: labProxies(options),
-      ...defined({ from, servedImages: elsewhere?.imagesFor ?? live?.imagesFor, findImage: options.findImage }),
+      ...defined({ from, share, servedImages: elsewhere?.imagesFor ?? live?.imagesFor, findImage: options.findImage }),
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),
     })
+    if (role === 'conductor') return { ironic, dispatch: withControl(refuseApiCall) }
     const api = createIronicApi({
       conductor: ironic.conductor,
       store,
@@ -81,3 +85,11 @@ export function ironicStarter(
     return { ironic, dispatch: withControl(ownExchanges.probed(api, probe)) }
   }
 }
+
+/** The API of a process that only works on nodes. */
+const refuseApiCall: Dispatch = () =>
+  Promise.resolve({
+    status: 404,
+    headers: { 'content-type': 'text/plain' },
+    body: 'this process is a conductor, and has no API; send the request to one of --role api\n',
+  })

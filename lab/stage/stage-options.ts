@@ -1,6 +1,12 @@
 import { beyondLoopback, type ProxySettings } from '../../base/bytes/index.js'
 import type { AgentPace } from '../../agent/index.js'
-import type { FindImage, IronicConfigRequest, ConductorConf } from '../../ironic-mock/index.js'
+import type {
+  ConductorConf,
+  DatabaseAddress,
+  FindImage,
+  IronicConfigRequest,
+  MemberRole,
+} from '../../ironic-mock/index.js'
 import type { BootNetwork, HardwareFleet, MachineHardware, MachinePace } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
@@ -28,6 +34,14 @@ interface MachinesElsewhere {
   bootPort?: number
   /** Milliseconds of wall time that a BMC may be silent; default: a minute, as `[redfish]read_timeout`. */
   answerTimeout?: number
+}
+
+/** A database that other processes have too, with machines of none of them. */
+export interface StageDatabase {
+  readonly address: DatabaseAddress
+  readonly role: MemberRole
+  /** Name of this process, which no other of the database has; default: the name of this host and the port. */
+  readonly name?: string
 }
 
 /** Options of {@link stage}. */
@@ -91,6 +105,8 @@ export interface StageOptions {
   findImage?: FindImage
   /** The machines are elsewhere: none is made for the address of a BMC. */
   elsewhere?: MachinesElsewhere
+  /** The database of several processes, whose machines are {@link elsewhere}; default: one of this process. */
+  database?: StageDatabase
   /** Live CoreOS images to serve; machines really fetch what they boot then. */
   liveImages?: LiveImagesRequest
   /** The options as data: a snapshot in a file is for a stage of the same. */

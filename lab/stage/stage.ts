@@ -21,7 +21,8 @@ import type { StageSnapshots } from '../snapshots/snapshots.js'
 import { stateFolderError } from '../state/state-folder.js'
 import { stepNames } from './agents.js'
 import { openConnections, type Connections } from './connections.js'
-import { ironicSettings } from './ironic-settings.js'
+import { ironicSettings, type IronicSettings } from './ironic-settings.js'
+import { joinDatabase } from './join-database.js'
 import { StagedIronic, type IronicProcess } from './ironic-process.js'
 import { machineSpecs, type WantedMachine } from './machine-specs.js'
 import { namingNodes } from './naming-nodes.js'
@@ -105,7 +106,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const openedDatabase = new LateBound<CurrentDatabase>('database')
   const databaseTrouble = () => openedDatabase.get().trouble
   const connections = await openConnections(options, opening, settings, databaseTrouble)
-  const database = openedDatabase.bind(openDatabase(options, opening))
+  const database = openedDatabase.bind(await openDatabase(options, opening, settings, connections))
   const reservations = new ReservationGate(database, opening.events)
   const core = { ...opening, logger: namingNodes(opening.logger, database, reservations) }
 
@@ -171,9 +172,16 @@ function reserveMachines(nodes: NodeDirectory, reservations: ReservationGate): v
   reservations.open()
 }
 
-function openDatabase({ folder }: StageOptions, { clock, events, logger, scope }: StageCore): CurrentDatabase {
+async function openDatabase(
+  options: StageOptions,
+  { clock, events, logger, scope }: StageCore,
+  settings: IronicSettings,
+  { url }: Connections,
+): Promise<CurrentDatabase> {
+  const shared = await joinDatabase(options, { clock, logger, settings, url })
   const database = new CurrentDatabase({
-    path: folder?.ironicDb,
+    path: options.folder?.ironicDb,
+    shared,
     clock,
     onLoss: (sentence) => logger('warn', sentence),
     changed: (uuid) => {

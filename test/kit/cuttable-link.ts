@@ -29,12 +29,15 @@ export class CuttableLink implements AsyncDisposable {
     this.#target = target
   }
 
-  /** @param port that is connected to for each connection */
-  static async open(port: number): Promise<CuttableLink> {
+  /**
+   * @param port that is connected to for each connection
+   * @param host where the link itself listens
+   */
+  static async open(port: number, host = '127.0.0.1'): Promise<CuttableLink> {
     const link = new CuttableLink(port)
     const server = createServer({ allowHalfOpen: true }, (near) => link.#join(near))
     link.#server = server
-    server.listen(0, '127.0.0.1')
+    server.listen(0, host)
     await once(server, 'listening')
     link.#port = (server.address() as AddressInfo).port
     return link
@@ -157,4 +160,4 @@ export class CuttableLink implements AsyncDisposable {
 const NOTHING_WAITS: Promise<void> = Promise.resolve()
 
 /** {@link CuttableLink.open} */
-export const cuttableLink = (port: number): Promise<CuttableLink> => CuttableLink.open(port)
+export const cuttableLink = (port: number, host?: string): Promise<CuttableLink> => CuttableLink.open(port, host)

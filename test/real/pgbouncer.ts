@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,9 +29,12 @@ export async function pgbouncer(
   server: PostgresServer,
   mode: PoolMode,
   users: Readonly<Record<string, string>>,
+  more: readonly string[] = [],
 ): Promise<RunningBouncer> {
-  const program = await bouncerProgram()
   const folder = await mkdtemp(join(tmpdir(), 'is-bouncer-'))
+  // Its own user cannot reach the cache of peers in the home of root.
+  const program = join(folder, 'pgbouncer')
+  await copyFile(await bouncerProgram(), program)
   const port = await freePort()
   const settings = [
     '[databases]',
@@ -44,6 +47,7 @@ export async function pgbouncer(
     `auth_file = ${join(folder, 'users')}`,
     `pool_mode = ${mode}`,
     'default_pool_size = 3',
+    ...more,
   ]
   const accounts = Object.entries(users).map(([name, password]) => `"${name}" "${password}"\n`)
   await writeFile(join(folder, 'pgbouncer.ini'), `${settings.join('\n')}\n`)

@@ -206,19 +206,19 @@ export class PostgresServer implements AsyncDisposable {
 
   /** Runs SQL as the owner of all, and returns the rows: values divided by `|`, without a last newline. */
   async sql(text: string, database = 'postgres'): Promise<string> {
-    const connection = `host=${this.folder} port=${this.port} user=${OWNER} dbname=${database}`
+    const place = ['-h', this.folder, '-p', String(this.port), '-U', OWNER, '-d', database]
     const options = ['-X', '-A', '-t', '-q', '-v', 'ON_ERROR_STOP=1']
-    return (await succeeds(program('psql'), ...options, '-d', connection, '-c', text)).trimEnd()
+    return (await succeeds(program('psql'), ...place, ...options, '-c', text)).trimEnd()
   }
 
   /** A database that nothing else uses. */
   async createDatabase(name: string, owner = OWNER): Promise<void> {
-    await this.sql(`create database "${name}" owner "${owner}"`)
+    await this.sql(`create database ${sqlName(name)} owner ${sqlName(owner)}`)
   }
 
   /** A role that may log in and is no superuser. */
   async createRole({ name, password, rights = '' }: PostgresRole): Promise<void> {
-    await this.sql(`create role "${name}" login password '${password}' ${rights}`)
+    await this.sql(`create role ${sqlName(name)} login password '${password.replaceAll("'", "''")}' ${rights}`)
   }
 
   /**
@@ -227,7 +227,7 @@ export class PostgresServer implements AsyncDisposable {
    * @param port of a link in front of it
    */
   url({ name, password }: PostgresRole, database: string, port = this.port): string {
-    return `postgres://${name}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
+    return `postgres://${encodeURIComponent(name)}:${encodeURIComponent(password)}@127.0.0.1:${port}/${encodeURIComponent(database)}`
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -289,6 +289,8 @@ export class PostgresServer implements AsyncDisposable {
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
+
+const sqlName = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** @throws when it has not come true within a minute */
 async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {

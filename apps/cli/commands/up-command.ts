@@ -72,6 +72,7 @@ export async function up(
   const cluster = await clusterOf(options, environment)
   const liveImages = await liveImagesRequest(options, environment, { byDefault, clock })
   const request = await labRequest(options, environment, [...configFiles, ...(object?.files ?? [])])
+  const database = await databaseOf(options, environment)
   const recordings = new LabReplays(systemClock())
   await using served = await serve({
     ...request,
@@ -79,6 +80,7 @@ export async function up(
     recordings,
     ...defined({
       liveImages,
+      database,
       elsewhere: elsewhereOf(options, liveImages),
       hostLabels: cluster?.labels,
       hostOf: cluster?.hostOf,
@@ -222,6 +224,18 @@ async function labRequest(options: UpOptions, environment: Environment, configFi
   }
 }
 
+/** The database that this process shares with others, which few commands name. */
+async function databaseOf(options: UpOptions, { variables }: Environment): Promise<ServeOptions['database']> {
+  if (DATABASE_OPTIONS.every((name) => options[name] === undefined)) return undefined
+  const { readUpDatabase } = await import('./up-database.js')
+  return readUpDatabase(options, variables)
+}
+
+const DATABASE_OPTIONS = ['database', 'database-schema', 'database-password-file', 'role'] as const
+
+/** True if the machines are of other processes: those of one database are, too. */
+const isElsewhere = ({ machines, database }: UpOptions): boolean => machines === 'elsewhere' || database !== undefined
+
 /** Options about machines, their BMCs or their agents that are of this process. */
 const OWN_MACHINE_OPTIONS = [
   'nodes',
@@ -238,11 +252,17 @@ const OWN_MACHINE_OPTIONS = [
 
 /** @throws UserError (usage) for options of machines of this process where these are elsewhere */
 function checkElsewhere(options: UpOptions): void {
-  if (options.machines !== 'elsewhere') return
+  if (!isElsewhere(options)) return
+  const owner = options.database === undefined ? '--machines elsewhere' : '--database'
+  if (options.machines === 'here')
+    throw usageError(
+      '--machines here: the machines of --database are elsewhere, where all of its processes reach them',
+      'leave it out; ironstage fleet has the machines',
+    )
   const own = OWN_MACHINE_OPTIONS.find((name) => options[name] !== undefined && options[name] !== false)
   if (own !== undefined)
     throw usageError(
-      `--${own} is about machines of this process, and --machines elsewhere has none`,
+      `--${own} is about machines of this process, and ${owner} has none`,
       `leave one of them out; ironstage fleet has the machines, and takes their options`,
     )
   if (options.clock === 'manual' || options.clock === 'auto')
@@ -254,7 +274,7 @@ function checkElsewhere(options: UpOptions): void {
 
 /** Machines elsewhere boot files of the port for images, unless live images have it. */
 function elsewhereOf(options: UpOptions, liveImages: LiveImagesRequest | undefined): LabElsewhere | undefined {
-  if (options.machines !== 'elsewhere') return undefined
+  if (!isElsewhere(options)) return undefined
   return defined({ bootPort: liveImages ? undefined : options['image-port'] })
 }
 

@@ -37,6 +37,7 @@ const OPTION_GROUPS: Readonly<Record<string, readonly CommandOptionName[]>> = {
     'operators-as',
     'hostclaims',
   ],
+  'Several processes:': ['database', 'database-schema', 'database-password-file', 'role'],
   'Time and faults:': ['clock', 'faults', 'seed'],
   'Access:': ['host', 'allowed-host', 'port', 'tls', 'tls-cert', 'tls-key', 'htpasswd', 'open', 'no-ui'],
   'Real disks:': REAL_TARGET_OPTIONS,

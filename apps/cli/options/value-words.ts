@@ -5,7 +5,7 @@ import type { JournalKind } from '../../../control/index.js'
 import type { TargetCapability } from '../../../targets/index.js'
 import type { IronicRelease } from '../../../base/wire/index.js'
 import type { NEWEST_STABLE, SpecVersion } from '../../../ignition/index.js'
-import type { ProfileName } from '../../../ironic-mock/index.js'
+import type { MemberRole, ProfileName } from '../../../ironic-mock/index.js'
 
 /** How far the nodes of `up --begin` go by themselves: the last verb that they are asked. */
 export type BeginGoal = 'manage' | 'inspect' | 'provide' | 'deploy'
@@ -71,6 +71,9 @@ export const ACTOR_WORDS = ['bmo', 'none', 'all'] as const
 
 /** Values of `--machines`. */
 export const MACHINE_PLACES = ['here', 'elsewhere'] as const
+
+/** Values of `--role`; machines are of `ironstage fleet`. */
+export const ROLE_WORDS = all<Exclude<MemberRole, 'machines'>>({ all: true, api: true, conductor: true })
 
 /** Values of `--ironic-release`. */
 export const RELEASE_WORDS = all<IronicRelease>({

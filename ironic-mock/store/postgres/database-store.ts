@@ -7,7 +7,7 @@ import type { StoredInventory } from '../store-rows.js'
 import type { StoreState } from '../store-state.js'
 import type { HistoryEntry, Store } from '../store.js'
 import type { Writer } from '../write.js'
-import { connectDatabase } from './connect.js'
+import { connectDatabase } from './connect-database.js'
 import type { DatabaseAddress } from './database-address.js'
 import { GroupCommits } from './group-commits.js'
 import { PostgresSession } from './postgres-session.js'
@@ -27,12 +27,17 @@ export interface DatabaseStoreParts {
  * there; a commit is one transaction, which the database refuses when another process was first, and what others commit is
  * followed. The schema is there, see `openSchema`.
  *
- * @throws the driver's error when the database cannot be reached
+ * @throws UserError (usage) when the database cannot be reached or used
  */
-export async function openDatabaseStore({ address, clock, logger }: DatabaseStoreParts): Promise<Store & StoreView> {
+export async function openDatabaseStore({
+  address,
+  clock,
+  logger,
+  host,
+}: DatabaseStoreParts): Promise<Store & StoreView> {
   const wall = systemClock()
   const channel = `ironstage ${address.schema}`
-  const connect = () => connectDatabase(address)
+  const connect = () => connectDatabase(address, host)
   let follower: RecordFollower | undefined
   const session = await PostgresSession.open({
     connect,

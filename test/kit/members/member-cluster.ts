@@ -4,10 +4,8 @@ import type { MemberRole } from '../../../ironic-mock/members/member-rows.js'
 import { Members, type MemberTiming } from '../../../ironic-mock/members/members.js'
 import type { NodesOfShare } from '../../../ironic-mock/members/work-share.js'
 import type { StoreView } from '../../../ironic-mock/store/open-store.js'
-import { connectDatabase } from '../../../ironic-mock/store/postgres/connect.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
 import { openDatabaseStore } from '../../../ironic-mock/store/postgres/database-store.js'
-import { MIGRATIONS } from '../../../ironic-mock/store/postgres/migrations.js'
 import type { Store } from '../../../ironic-mock/store/store.js'
 
 export type SharedStore = Store & StoreView
@@ -18,19 +16,9 @@ interface ServerPlace {
 
 /** Address of a schema on a server that trusts its own user over TCP. */
 export function addressOf({ port }: ServerPlace, schema: string): DatabaseAddress {
-  const connection = { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' }
-  return { connection, schema, shown: `postgres://127.0.0.1:${port}/postgres` }
-}
-
-/** Makes the tables of a schema. */
-export async function makeTables(address: DatabaseAddress): Promise<void> {
-  const client = await connectDatabase(address)
-  try {
-    await client.query(`create schema "${address.schema}"`)
-    for (const { sql } of MIGRATIONS) await client.query(sql)
-  } finally {
-    await client.end()
-  }
+  const config = { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' }
+  const shown = `127.0.0.1:${port}`
+  return { connections: [{ config, shown, hasAlternative: false }], schema, shown: `postgres at ${shown}` }
 }
 
 export interface MemberOptions {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
-import { connectDatabase } from '../../../ironic-mock/store/postgres/connect.js'
+import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
 import { addressOf, makeTables, openMemberStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'

@@ -7,9 +7,9 @@ import { openDatabaseStore } from '../../../dist/ironic-mock/store/postgres/data
 const [port, schema, host] = process.argv.slice(2)
 const nodes = process.env.NODES.split(',').map((uuid) => ({ uuid, driver: 'fake-hardware', conductor_group: '' }))
 const clock = systemClock()
-const connection = { host: '127.0.0.1', port: Number(port), user: 'postgres', database: 'postgres' }
+const config = { host: '127.0.0.1', port: Number(port), user: 'postgres', database: 'postgres' }
 const store = await openDatabaseStore({
-  address: { connection, schema, shown: 'postgres' },
+  address: { connections: [{ config, shown: 'postgres', hasAlternative: false }], schema, shown: 'postgres' },
   clock,
   logger: silent,
   host,

@@ -1,4 +1,4 @@
-import { ACTOR_WORDS, BEGIN_WORDS, MACHINE_PLACES, PROFILE_WORDS } from '../value-words.js'
+import { ACTOR_WORDS, BEGIN_WORDS, MACHINE_PLACES, PROFILE_WORDS, ROLE_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
 /** Options of `up` that no other command has: a row here is one of them. */
@@ -20,6 +20,31 @@ export const UP_SHAPES = {
     description:
       'where the machines of nodes are: here, simulated in this process, or elsewhere, behind the Redfish BMCs that driver_info names, as those of ironstage fleet are (default: here)',
     schema: { type: 'string', enum: [...MACHINE_PLACES] },
+  },
+  database: {
+    value: 'URL',
+    example: 'postgres://ironic@db.example/ironic',
+    description:
+      'PostgreSQL database that several of these processes share, whose machines are elsewhere; postgres:// for the one of PGHOST and its fellows (default: a database of this process)',
+    schema: { type: 'string', pattern: '^postgres(ql)?:' },
+  },
+  'database-schema': {
+    value: 'NAME',
+    example: 'staging',
+    description: 'schema of --database that holds the tables: one for each cluster of processes (default: ironstage)',
+    schema: OPTION_TEXT_SCHEMA,
+  },
+  'database-password-file': {
+    value: 'FILE',
+    description: 'file with the password of --database (default: PGPASSWORD, or ~/.pgpass)',
+    schema: OPTION_TEXT_SCHEMA,
+  },
+  role: {
+    value: ROLE_WORDS.join('|'),
+    example: 'conductor',
+    description:
+      'work of this process among those of --database: api answers clients, conductor works on nodes (default: all, which is both)',
+    schema: { type: 'string', enum: [...ROLE_WORDS] },
   },
   set: {
     value: 'OPTION=VALUE',

@@ -1,0 +1,53 @@
+import { systemClock, type Clock, type Logger } from '../../base/runtime/index.js'
+import type { StoreView } from '../store/open-store.js'
+import type { DatabaseAddress } from '../store/postgres/database-address.js'
+import type { AddressRequest } from '../store/postgres/read-address.js'
+import type { Store } from '../store/store.js'
+import type { MemberDescription } from './member-rows.js'
+import type { Members } from './members.js'
+
+interface SharedDatabaseParts {
+  readonly address: DatabaseAddress
+  readonly self: MemberDescription
+  /** The clock of the lab. */
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** A database that several processes have, as one of them sees it. */
+export interface SharedDatabase {
+  readonly self: MemberDescription
+  readonly store: Store & StoreView
+  /** This process's share of the work; another for each Ironic that begins. */
+  join(): Members
+}
+
+/**
+ * Opens a database that several processes have. The driver of PostgreSQL is loaded here and nowhere before.
+ *
+ * @throws UserError for a database that cannot be reached or used
+ */
+export async function openSharedDatabase({
+  address,
+  self,
+  clock,
+  logger,
+}: SharedDatabaseParts): Promise<SharedDatabase> {
+  const [{ openDatabase }, { Members: OpenedMembers }] = await Promise.all([
+    import('../store/postgres/open-database.js'),
+    import('./members.js'),
+  ])
+  const store = await openDatabase({ address, clock, logger, host: self.host })
+  const { others } = store
+  return { self, store, join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }) }
+}
+
+/**
+ * Reads the address of a database as libpq does, from a URL, the environment and the user's files.
+ *
+ * @throws UserError (usage) for a URL, a variable or a file that cannot be used
+ */
+export async function readDatabaseAddress(request: AddressRequest): Promise<DatabaseAddress> {
+  const { readDatabaseAddress: read } = await import('../store/postgres/read-address.js')
+  return read(request)
+}

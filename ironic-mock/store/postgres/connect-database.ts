@@ -1,0 +1,110 @@
+import pg, { type Client, type ClientConfig } from 'pg'
+import { UserError } from '../../../base/runtime/index.js'
+import type { DatabaseAddress, DatabaseHost } from './database-address.js'
+import { connectRefusal, isAlternativeWorthwhile, isServerAway } from './database-refusals.js'
+import { refuseTransactionPool } from './probe-pool.js'
+
+/**
+ * Opens a connection to the host of a database that takes writes, with the schema first in its search path. A peer that is
+ * gone without a word is noticed by the server within three seconds.
+ *
+ * @param host name of this process, which `pg_stat_activity` then shows
+ * @throws UserError database-unreachable, database-refused or database-unfit, all of them of usage
+ */
+export async function connectDatabase(address: DatabaseAddress, host?: string): Promise<Client> {
+  const failures: string[] = []
+  let cause: unknown
+  let settled: DatabaseHost | undefined
+  for (const one of address.connections) {
+    if (settled?.shown === one.shown) continue
+    try {
+      const client = await openClient(one.config, host)
+      settled = one
+      if (await prepareWriter(client, one, address.schema)) return client
+      failures.push(`${one.shown} is a read-only standby`)
+    } catch (error) {
+      if (one.hasAlternative && isAlternativeWorthwhile(error)) continue
+      settled = one
+      if (error instanceof UserError) throw error
+      if (!isServerAway(error)) throw connectRefusal(error, address, one)
+      cause = error
+      failures.push(`${one.shown}: ${reasonOf(error)}`)
+    }
+  }
+  throw noHost(address, failures, cause)
+}
+
+async function openClient(base: ClientConfig, host?: string): Promise<Client> {
+  const named =
+    host === undefined || base.application_name !== 'ironstage' ? base.application_name : `ironstage ${host}`
+  const client = new pg.Client({ ...base, application_name: named, pipeline: true })
+  // An error that comes between two queries ends the next one too; unheard, it would end the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    // Its socket may be open still, as after a refused password.
+    await client.end().catch(() => {})
+    throw error
+  }
+}
+
+/** @returns false for a standby, whose connection is closed then */
+async function prepareWriter(client: Client, { config, shown }: DatabaseHost, schema: string): Promise<boolean> {
+  try {
+    const { rows } = await client.query<ServerFacts>(SERVER_FACTS)
+    const { standby, backend } = rows[0]!
+    if (standby) {
+      await client.end()
+      return false
+    }
+    if (backend !== processIdOf(client)) await refuseTransactionPool(client, shown, () => openClient(config))
+    await client.query(sessionSettings(client.escapeIdentifier(schema)))
+    return true
+  } catch (error) {
+    await client.end().catch(() => {})
+    throw error
+  }
+}
+
+interface ServerFacts {
+  standby: boolean
+  backend: number
+}
+
+const SERVER_FACTS = `select
+  pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as standby,
+  pg_backend_pid() as backend`
+
+/** `pg` has it from the server's first words, and its types do not. */
+const processIdOf = (client: Client): number | null => (client as Client & { processID: number | null }).processID
+
+const sessionSettings = (schema: string): string =>
+  [
+    'set tcp_keepalives_idle = 1',
+    'set tcp_keepalives_interval = 1',
+    'set tcp_keepalives_count = 2',
+    `set search_path to ${schema}`,
+  ].join('; ')
+
+/** @param failures a sentence for each host */
+function noHost({ shown }: DatabaseAddress, failures: readonly string[], cause: unknown): UserError {
+  const readOnly = failures.filter((failure) => failure.endsWith('standby'))
+  if (readOnly.length === failures.length)
+    return new UserError('database-unfit', `the database ${shown} takes no writes: ${failures.join('; ')}`, {
+      kind: 'usage',
+      remedy: 'name the primary, or all hosts with a comma between them',
+    })
+  return new UserError('database-unreachable', `the database ${shown} does not answer: ${failures.join('; ')}`, {
+    kind: 'usage',
+    remedy: 'start it, or correct its host and port',
+    cause,
+  })
+}
+
+/** The words of one failure; Node joins those of several addresses of one name without any. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

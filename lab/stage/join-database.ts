@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { openSharedDatabase, type SharedDatabase } from '../../ironic-mock/index.js'
+import { packageVersion, UserError, type Clock, type Logger } from '../../base/runtime/index.js'
+import type { IronicSettings } from './ironic-settings.js'
+import type { StageOptions } from './stage-options.js'
+
+interface DatabaseSurroundings {
+  clock: Clock
+  logger: Logger
+  settings: IronicSettings
+  /** URL of this process's API, without `/v1`. */
+  url: string
+}
+
+/**
+ * Opens the database of several processes; undefined where the database is of this process alone.
+ *
+ * @throws UserError `two-databases` for a state folder with a database of its own
+ */
+export async function joinDatabase(
+  { database, folder = null }: StageOptions,
+  { clock, logger, settings: { conf, service, types }, url }: DatabaseSurroundings,
+): Promise<SharedDatabase | undefined> {
+  if (!database) return undefined
+  const { address, role, name } = database
+  if (folder && existsSync(folder.ironicDb))
+    throw new UserError('two-databases', `${folder.path} has a database of its own, beside ${address.shown}`)
+  const self = {
+    host: name ?? `${hostname()}-${new URL(url).port}`,
+    role,
+    group: conf.conductorGroup,
+    drivers: types.map((type) => type.name),
+    url: role === 'conductor' ? null : (service.publicEndpoint ?? url),
+    version: packageVersion(),
+  }
+  return openSharedDatabase({ address, self, clock, logger })
+}

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { enrollHosts, openFleet, type Fleet } from '../../../apps/fleet/index.js'
+import { LabClock, Scope, silent, systemRandom } from '../../../base/runtime/index.js'
+import { HttpTransport, type ApiNode } from '../../../base/wire/index.js'
+import type { DatabaseAddress, MemberRole } from '../../../ironic-mock/index.js'
+import { installCoreos, REHEARSAL_IMAGE, type ServedLab } from '../../../lab/index.js'
+import { NO_PACE } from '../../../machine/index.js'
+import { FLEET_ACCOUNT, ironicElsewhere } from '../../kit/fleet/fleet-and-ironic.js'
+import { slowImage } from '../../kit/fleet/slow-image.js'
+import { addressOf, makeTables } from '../../kit/members/member-cluster.js'
+import { PostgresServer } from '../postgres.js'
+
+const SPEED = 20
+const VERSION = { 'x-openstack-ironic-api-version': '1.49' }
+
+interface Conductors {
+  conductors: { hostname: string; alive: boolean }[]
+}
+
+const NAMES = ['machine-1', 'machine-2', 'machine-3']
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await PostgresServer.open({ access: ['host all postgres 127.0.0.1/32 trust'] })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+/** Ironics of one database, each as a process of its own would be, and the machines of a fleet. */
+class SharedLabs implements AsyncDisposable {
+  readonly scope = new Scope()
+
+  private constructor(private readonly address: DatabaseAddress) {}
+
+  static async open(schema: string): Promise<SharedLabs> {
+    const address = addressOf(server, schema)
+    await makeTables(address)
+    return new SharedLabs(address)
+  }
+
+  async add(name: string, role: MemberRole): Promise<ServedLab> {
+    return this.scope.use(await ironicElsewhere({ speed: SPEED, database: { address: this.address, role, name } }))
+  }
+
+  async fleet(ironic: ServedLab): Promise<Fleet> {
+    const clock = new LabClock({ mode: SPEED })
+    const fleet = this.scope.use(
+      await openFleet({
+        count: NAMES.length,
+        redfish: { port: 0 },
+        account: FLEET_ACCOUNT,
+        machinePace: { ...NO_PACE, bootRamdisk: 2000 },
+        clock,
+        random: systemRandom,
+        logger: silent,
+      }),
+    )
+    await enrollHosts(fleet.hosts(), {
+      url: ironic.url,
+      transport: this.scope.use(new HttpTransport({ clock })),
+      headers: {},
+      clock,
+      signal: new AbortController().signal,
+      bootInterface: 'redfish-virtual-media',
+      driverInfo: {},
+    })
+    return fleet
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.scope[Symbol.asyncDispose]()
+  }
+}
+
+async function settled({ stage: { client } }: ServedLab, name: string, state: string): Promise<ApiNode> {
+  const failed = async (): Promise<string> => {
+    const { provision_state: now, last_error: error } = await client.node(name)
+    return /fail|error/.test(now) ? `${now}: ${error}` : now
+  }
+  await expect.poll(failed, { timeout: 60_000 }).toBe(state)
+  return client.node(name)
+}
+
+test('two APIs and two conductors deploy the machines of a fleet, each API showing what went to the other', async () => {
+  await using labs = await SharedLabs.open('labs')
+  const apis = [await labs.add('api-0', 'api'), await labs.add('api-1', 'api')] as const
+  await labs.add('conductor-0', 'conductor')
+  const worker = await labs.add('conductor-1', 'conductor')
+  const [first, second] = apis
+  const fleet = await labs.fleet(first)
+  const { url, finish } = await slowImage(await readFile(REHEARSAL_IMAGE), labs.scope)
+  finish()
+  const deployment = { deploy_steps: [installCoreos({ image_url: url })] }
+  const patch = [{ op: 'replace' as const, path: '/deploy_interface', value: 'custom-agent' }]
+  for (const name of NAMES) {
+    await first.stage.client.patchNode(name, patch)
+    expect((await second.stage.client.node(name)).deploy_interface).toBe('custom-agent')
+  }
+  const steps = [
+    ['manage', 'manageable', {}],
+    ['inspect', 'manageable', {}],
+    ['provide', 'available', {}],
+    ['active', 'active', deployment],
+  ] as const
+  for (const [verb, state, more] of steps) {
+    await Promise.all(NAMES.map((name, index) => apis[index % 2]!.stage.client.provision(name, verb, more)))
+    await Promise.all(NAMES.map((name, index) => settled(apis[(index + 1) % 2]!, name, state)))
+  }
+  for (const name of NAMES) expect(fleet.machines.get(name)!.boot()?.outcome).toBe('disk')
+  const { conductors } = (await (await fetch(`${first.url}/v1/conductors`, { headers: VERSION })).json()) as Conductors
+  expect(conductors.map(({ hostname, alive }) => ({ hostname, alive }))).toEqual([
+    { hostname: 'conductor-0', alive: true },
+    { hostname: 'conductor-1', alive: true },
+  ])
+  await expect(worker.stage.client.nodes()).rejects.toThrow(/conductor/)
+  await expect(first.stage.ironic.stop({ keepsDatabase: false })).rejects.toMatchObject({ code: 'shared-database' })
+})
