@@ -231,7 +231,6 @@ export async function storeContents(store: Store): Promise<unknown> {
     groups: (await store.resources('portgroup', { sortKey: 'uuid' })).map(withoutIds),
     chassis: (await store.resources('chassis', { sortKey: 'uuid' })).map(withoutIds),
     deadlines: deadlines.sort((a, b) => (a.node < b.node ? -1 : 1)),
-    created: (await store.nodes({})).map(({ uuid }) => uuid),
   }
 }
 
@@ -248,3 +247,6 @@ const OWN_IDS = new Set(['id', 'chassis_id', 'portgroup_id'])
 
 const withoutIds = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, part: unknown) => (OWN_IDS.has(key) ? undefined : part))) as unknown
+
+/** Nodes in the order of their ids: that of their creation in a store of one process. */
+export const nodesById = async (store: Store): Promise<string[]> => (await store.nodes({})).map(({ uuid }) => uuid)

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../../base/runtime/index.js'
 import { howMany } from '../../kit/how-many.js'
-import { addressOf, makeTables, openMemberStore } from '../../kit/members/member-cluster.js'
-import { open } from '../../kit/store-records.js'
-import { doOperations, operationGroups, storeContents } from '../../kit/store/store-operations.js'
+import { addressOf, openMemberStore } from '../../kit/members/member-cluster.js'
+import { node, open } from '../../kit/store-records.js'
+import { doOperations, nodesById, operationGroups, storeContents } from '../../kit/store/store-operations.js'
 import { PostgresServer } from '../postgres.js'
 
 let server: PostgresServer
@@ -14,20 +14,17 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]())
 
 let schemas = 0
-async function newAddress() {
-  const address = addressOf(server, `same-${++schemas}`)
-  await makeTables(address)
-  return address
-}
+const newAddress = () => addressOf(server, `same-${++schemas}`)
 
 test('a store in PostgreSQL answers random work as one in memory does, and has the same when it is opened again', async () => {
   const check = fc.asyncProperty(operationGroups, async (groups) => {
-    const address = await newAddress()
+    const address = newAddress()
     await using inMemory = open()
     {
       await using shared = await openMemberStore(address, 'one', systemClock())
       for (const group of groups) expect(await doOperations(shared, group)).toEqual(await doOperations(inMemory, group))
       expect(await storeContents(shared)).toEqual(await storeContents(inMemory))
+      expect(await nodesById(shared)).toEqual(await nodesById(inMemory))
     }
     await using again = await openMemberStore(address, 'two', systemClock())
     expect(await storeContents(again)).toEqual(await storeContents(inMemory))
@@ -38,7 +35,7 @@ test('a store in PostgreSQL answers random work as one in memory does, and has t
 test('two processes that take their turns at random work answer as one store in memory does', async () => {
   const groupsWithPlaces = fc.array(fc.tuple(fc.nat(1), operationGroups), { minLength: 1, maxLength: 3 })
   const check = fc.asyncProperty(groupsWithPlaces, async (places) => {
-    const address = await newAddress()
+    const address = newAddress()
     await using inMemory = open()
     await using one = await openMemberStore(address, 'one', systemClock())
     await using two = await openMemberStore(address, 'two', systemClock())
@@ -60,7 +57,7 @@ test('two processes that take their turns at random work answer as one store in 
 
 test('after random work of two processes at once both have the same, which is in the database', async () => {
   const check = fc.asyncProperty(operationGroups, operationGroups, async (ofOne, ofTwo) => {
-    const address = await newAddress()
+    const address = newAddress()
     await using one = await openMemberStore(address, 'one', systemClock())
     await using two = await openMemberStore(address, 'two', systemClock())
     const work = async (store: typeof one, groups: typeof ofOne) => {
@@ -74,4 +71,21 @@ test('after random work of two processes at once both have the same, which is in
     expect(await storeContents(again)).toEqual(contents)
   })
   await fc.assert(check, { numRuns: howMany(10, 150) })
+})
+
+test('a node that takes the uuid of another in one transaction is another for all processes', async () => {
+  const address = newAddress()
+  await using one = await openMemberStore(address, 'one', systemClock())
+  await using two = await openMemberStore(address, 'two', systemClock())
+  await one.createNode(node('a', { name: 'first' }))
+  await two.others!.catchUp()
+  const stale = (await two.node('a'))!.revision
+  await Promise.all([one.removeNode('a', 1), one.createNode(node('a', { name: 'second' }))])
+  await expect(two.commit({ node: 'a', expect: stale, patch: { description: 'of the first' } })).resolves.toBe(2)
+  await Promise.all([one.others!.catchUp(), two.others!.catchUp()])
+  for (const store of [one, two])
+    expect(await store.node('a')).toMatchObject({
+      revision: 2,
+      node: { name: 'second', description: 'of the first', id: (await one.node('a'))!.node.id },
+    })
 })

@@ -27,10 +27,10 @@ async function newAddress() {
 }
 
 describe('a store in PostgreSQL', () =>
-  testStore(async (clock = new VirtualClock()) => scope.use(await openMemberStore(await newAddress(), 'one', clock))))
+  testStore(async (clock = new VirtualClock()) => scope.use(await openMemberStore(newAddress(), 'one', clock))))
 
 test('a process that has caught up sees what another has acknowledged; of two changes of a revision one is refused', async () => {
-  const address = await newAddress()
+  const address = newAddress()
   const one = await openMemberStore(address, 'one', systemClock())
   const two = await openMemberStore(address, 'two', systemClock())
   scope.use(one)
@@ -52,7 +52,7 @@ test('a process that has caught up sees what another has acknowledged; of two ch
 })
 
 test('while all records are read again heartbeats are written over the session, and a commit waits and is made', async () => {
-  const address = await newAddress()
+  const address = newAddress()
   const store = scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
   const blocker = await connectDatabase(address)
@@ -80,7 +80,7 @@ test('while all records are read again heartbeats are written over the session, 
 })
 
 test('a commit that is under way when all records are read again is in them', async () => {
-  const address = await newAddress()
+  const address = newAddress()
   const store = scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
   for (let revision = 1; revision <= 20; revision++) {
@@ -92,7 +92,7 @@ test('a commit that is under way when all records are read again is in them', as
 })
 
 test('changes that were acknowledged are there after the server ended at once, and writes meanwhile wait for it', async () => {
-  const address = await newAddress()
+  const address = newAddress()
   const store = scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
   await server.stop('immediate')
