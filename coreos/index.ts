@@ -43,7 +43,7 @@ export {
 } from './machine-os/image-content.js'
 export { type LinkedIso, linkedIsos } from './machine-os/linked-images.js'
 export { verifyMachineOs } from './machine-os/verify.js'
-export { bootableContainer } from './making/bootable-container.js'
+export { bootableContainer, buildTime } from './making/bootable-container.js'
 export { COREOS_SYSTEMS, type CoreosName, systemOfVersion } from './making/coreos-name.js'
 export { liveIso, smallLiveImage } from './making/make-live-image.js'
 export {

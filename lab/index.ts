@@ -43,7 +43,7 @@ export { Agents } from './stage/agents.js'
 export { type NodeImage, type NodeImageRegistry, type RegistryFault } from './stage/stage-registry.js'
 export type { LabSnapshots, LabSnapshot, Snapshots } from './snapshots/snapshot.js'
 export { CONDUCTOR_HOST } from './stage/stage-ironic.js'
-export { composeStage, type Stage } from './stage/stage.js'
+export { composeStage, type Stage, type StageMember } from './stage/stage.js'
 export type { HostLabels } from './faults/fault-context.js'
 export type { StageOptions } from './stage/stage-options.js'
 export {

@@ -79,6 +79,8 @@ const files = await write(
     dynamicImportInCjs: false,
     entryFileNames: '[name].cjs',
     chunkFileNames: 'part-[name]-[hash].cjs',
+    // Modules of some lines without imports, which no start of the command needs: each would be a file of its own.
+    codeSplitting: { groups: [{ name: 'texts', test: /\/(?:effect-text|pacer|patterns|shared-texts)\.[jt]s$/ }] },
   },
 )
 writeFileSync(built('bundle/load.js'), loader())

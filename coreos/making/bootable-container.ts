@@ -18,6 +18,21 @@ export interface NewContainer {
 /** Ids of os-release(5). */
 const SYSTEM_IDS: Readonly<Record<CoreosName, string>> = { fcos: 'fedora', rhcos: 'rhel', scos: 'centos' }
 
+/** Time of the images whose versions have no date. */
+const UNDATED = '2026-01-01T00:00:00Z'
+
+/**
+ * When the build of a version was made, as RFC 3339 has it: 2026-07-07 for `44.20260707.3.1`, with hours and minutes for
+ * `418.94.202501010930-0`. The same version has the same time, so that its images are the same bytes.
+ */
+export function buildTime(version: string): string {
+  const [, year, month, day, hour = '00', minute = '00'] =
+    /(?:^|\.)(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d))?(?=[.-]|$)/.exec(version) ?? []
+  const time = `${year}-${month}-${day}T${hour}:${minute}:00Z`
+  const isDate = !Number.isNaN(Date.parse(time)) && new Date(time).toISOString().startsWith(time.slice(0, -1))
+  return isDate ? time : UNDATED
+}
+
 /**
  * A small container that bootc can install: what `bootc install` reads of one, with programs and a kernel that are texts.
  * Several architectures make an index.

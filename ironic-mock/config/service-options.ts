@@ -15,6 +15,8 @@ export interface ServiceSettings {
   authStrategy: 'noauth' | 'http_basic'
   /** `[DEFAULT]http_basic_auth_user_file` */
   userFile: string
+  /** `[DEFAULT]host`: name of the conductor; null for one that says what it is. */
+  conductorName: string | null
   /** `[api]host_ip`, `port`; null means that the command decides. */
   host: string | null
   port: number | null
@@ -44,6 +46,7 @@ export interface ServiceSettings {
 export const SERVICE_DEFAULTS: ServiceSettings = {
   authStrategy: 'noauth',
   userFile: '/etc/ironic/htpasswd',
+  conductorName: null,
   host: null,
   port: null,
   publicEndpoint: null,
@@ -80,6 +83,11 @@ type WrittenSettings = Omit<ServiceSettings, 'networkDataSchema'>
 export const SERVICE_OPTIONS: { readonly [K in keyof WrittenSettings]: IronicOption<WrittenSettings[K]> } = {
   authStrategy: confOption('DEFAULT', 'auth_strategy', authStrategy),
   userFile: confOption('DEFAULT', 'http_basic_auth_user_file', anyText),
+  conductorName: confOption(
+    'DEFAULT',
+    'host',
+    patternSetting(/^[a-zA-Z0-9_.-]{1,255}$/, 'letters, digits, _, - and .'),
+  ),
   host: confOption('api', 'host_ip', patternSetting(/^[^\s/]+$/, 'an address or a host name')),
   port: confOption('api', 'port', portNumber),
   publicEndpoint: confOption('api', 'public_endpoint', url),

@@ -16,6 +16,7 @@ interface SharedDatabaseParts {
 
 /** A database that several processes have, as one of them sees it. */
 export interface SharedDatabase {
+  readonly address: DatabaseAddress
   readonly self: MemberDescription
   readonly store: Store & StoreView
   /** This process's share of the work; another for each Ironic that begins. */
@@ -33,13 +34,15 @@ export async function openSharedDatabase({
   clock,
   logger,
 }: SharedDatabaseParts): Promise<SharedDatabase> {
-  const [{ openDatabase }, { Members: OpenedMembers }] = await Promise.all([
-    import('../store/postgres/open-database.js'),
-    import('./members.js'),
-  ])
+  const { openDatabase, Members: OpenedMembers } = await import('./database-parts.js')
   const store = await openDatabase({ address, clock, logger, host: self.host })
   const { others } = store
-  return { self, store, join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }) }
+  return {
+    address,
+    self,
+    store,
+    join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }),
+  }
 }
 
 /**
@@ -48,6 +51,6 @@ export async function openSharedDatabase({
  * @throws UserError (usage) for a URL, a variable or a file that cannot be used
  */
 export async function readDatabaseAddress(request: AddressRequest): Promise<DatabaseAddress> {
-  const { readDatabaseAddress: read } = await import('../store/postgres/read-address.js')
+  const { readDatabaseAddress: read } = await import('./database-parts.js')
   return read(request)
 }

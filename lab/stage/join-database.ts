@@ -23,11 +23,11 @@ export async function joinDatabase(
   { clock, logger, settings: { conf, service, types }, url }: DatabaseSurroundings,
 ): Promise<SharedDatabase | undefined> {
   if (!database) return undefined
-  const { address, role, name } = database
+  const { address, role } = database
   if (folder && existsSync(folder.ironicDb))
     throw new UserError('two-databases', `${folder.path} has a database of its own, beside ${address.shown}`)
   const self = {
-    host: name ?? `${hostname()}-${new URL(url).port}`,
+    host: service.conductorName ?? `${hostname()}-${new URL(url).port}`,
     role,
     group: conf.conductorGroup,
     drivers: types.map((type) => type.name),

@@ -15,7 +15,7 @@ import type { StageCore } from './stage-core.js'
 import type { CurrentDatabase } from './stage-database.js'
 import { labProxies, type StageOptions } from './stage-options.js'
 
-/** The conductor's name: `reservation` of a locked node, `conductor` in the API. */
+/** The conductor's name where `[DEFAULT]host` has none: `reservation` of a locked node, `conductor` in the API. */
 export const CONDUCTOR_HOST = 'ironstage'
 
 /** The parts that the Ironic of a stage works with. */
@@ -55,7 +55,7 @@ export function ironicStarter(
     const role = shared?.self.role
     const ironic = await openIronic({
       store,
-      host: shared?.self.host ?? CONDUCTOR_HOST,
+      host: shared?.self.host ?? service.conductorName ?? CONDUCTOR_HOST,
       bmcs,
       clock,
       random,

@@ -36,12 +36,13 @@ interface MachinesElsewhere {
   answerTimeout?: number
 }
 
-/** A database that other processes have too, with machines of none of them. */
+/**
+ * A database that other processes have too, with machines of none of them. Each has a name of its own: `[DEFAULT]host`, or else
+ * the name of this host and the port.
+ */
 export interface StageDatabase {
   readonly address: DatabaseAddress
   readonly role: MemberRole
-  /** Name of this process, which no other of the database has; default: the name of this host and the port. */
-  readonly name?: string
 }
 
 /** Options of {@link stage}. */

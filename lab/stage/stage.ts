@@ -1,4 +1,4 @@
-import type { Conductor, Store } from '../../ironic-mock/index.js'
+import type { Conductor, MemberRole, SharedDatabase, Store } from '../../ironic-mock/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
 import { defined, LateBound, openInScope, type Clock, type Probe, type Scope } from '../../base/runtime/index.js'
 import {
@@ -41,6 +41,16 @@ import { openStageMachines } from './stage-machines.js'
 import type { StageOptions } from './stage-options.js'
 import type { SimulatedRegistry } from './stage-registry.js'
 
+/** A process among those of its database. */
+export interface StageMember {
+  /** The database, without its password. */
+  readonly address: string
+  readonly schema: string
+  /** Name of the process, as `/v1/conductors` shows it. */
+  readonly name: string
+  readonly role: MemberRole
+}
+
 /** An Ironic, machines and their agents, composed and running. */
 export interface Stage extends AsyncDisposable, BmcListeners {
   /** URL of the API, without `/v1`. */
@@ -70,6 +80,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly faults: LabFaults
   readonly journal: Journal
   readonly probe: Probe
+  /** This process among those of its database; null where it has one of its own. */
+  readonly member: StageMember | null
   /** The way to the machines, where these are elsewhere. */
   readonly elsewhere: Pick<Elsewhere, 'bootUrl'> | null
   /** The served live images, if there are any. */
@@ -228,6 +240,11 @@ async function enrollFirst(
   }
 }
 
+const memberOf = (shared: SharedDatabase | undefined): StageMember | null =>
+  shared
+    ? { address: shared.address.shown, schema: shared.address.schema, name: shared.self.host, role: shared.self.role }
+    : null
+
 /** The stage as its users see it. */
 function stageOf(
   options: StageOptions,
@@ -268,6 +285,7 @@ function stageOf(
     faults: observation.faults,
     journal: observation.journal,
     probe,
+    member: memberOf(database.shared),
     elsewhere: elsewhere ?? null,
     images: live?.service ?? null,
     spec: machineSpecs(options),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { bytesSource } from '../../base/bytes/index.js'
 import { checkStream, openLiveIso, readMetadata, type StreamMetadata } from '../../coreos/index.js'
 import { inspectDisk } from '../../machine/index.js'
@@ -175,6 +175,19 @@ describe('images make --bootc', () => {
     await using scene = await stepMachine([testDisk('sda', 20)])
     const step = await scene.run(executeBootcInstall, { image_source: `oci://${registry.host}/os:1` })
     expect(step).toBe(`Container image (oci://${registry.host}/os:1) written to device /dev/sda`)
+  })
+
+  test('is the same container each time, whatever the order of architectures and the time', async () => {
+    const digestOf = async (dest: string, ...archs: string[]): Promise<string> => {
+      const argv = archs.flatMap((arch) => ['-a', arch])
+      return (await container(`oci:${at(dest)}`, ...argv)).stdout.trim().split(' ')[1]!
+    }
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2031-02-03T04:05:06Z') })
+    const later = await digestOf('later', 'x86_64', 'aarch64').finally(() => vi.useRealTimers())
+    expect(await digestOf('now', 'aarch64', 'x86_64', 'aarch64')).toBe(later)
+    expect(await readFile(at('now/index.json'))).toEqual(await readFile(at('later/index.json')))
+    const image = await (await images().open(parsePlace(`oci:${at('now')}`))).image()
+    expect(image.created).toBe('2026-01-12T00:00:00Z')
   })
 
   test.each<[string, string, string[], RegExp]>([

@@ -178,3 +178,19 @@ test('an OSImageStream with a wrong value is refused with its line', async () =>
   expect(await run.ended).toBe(2)
   expect(run.stderr).toMatch(/cluster\.yaml:\d+: the OSImageStream cluster cannot be used: .*availableStreams/)
 })
+
+test('a pool that asks for a stream and names an image is not rendered', async () => {
+  const config = CRIO_WITH_RUNC.replace(/ {2}config:[^]*/, '  osImageURL: quay.io/lab/node:1\n')
+    .replace('99-worker-generated-containerruntime', '99-gpu-image')
+    .replace('role: worker', 'role: gpu')
+  await writeFile(join(folder, 'image.yaml'), config)
+  const { code, report, stderr } = await rehearsal('--to', '5.1.0')
+  expect({ code, stderr, outcome: report.outcome }).toEqual({ code: 1, stderr: '', outcome: 'not completed' })
+  expect(report.findings.map(({ effect, subject }) => `${effect}: ${subject}`)).toEqual([
+    'holds back: MachineConfigPool gpu',
+    'blocks: MachineConfigPool gpu',
+    'holds back: MachineConfigPool edge',
+  ])
+  const [, both] = report.findings
+  expect(both!.says).toContain('asks for stream rhel-10, and for the node image quay.io/lab/node:1')
+})

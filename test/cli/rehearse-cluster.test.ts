@@ -33,6 +33,28 @@ async function changed(file: string, change: (text: string) => string): Promise<
   return folder
 }
 
+const imageConfig = (image: string): string => `apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata:
+  name: 99-batch-image
+  labels:
+    machineconfiguration.openshift.io/role: batch
+spec:
+  osImageURL: ${image}
+`
+
+/** Releases come from a mirror, and from nowhere else. */
+const MIRRORS_ALONE = `apiVersion: config.openshift.io/v1
+kind: ImageDigestMirrorSet
+metadata:
+  name: releases
+spec:
+  imageDigestMirrors:
+  - source: quay.io/openshift-release-dev
+    mirrors: [mirror.depot.example/ocp]
+    mirrorSourcePolicy: NeverContactSource
+`
+
 describe('a cluster of the user', () => {
   test('is rehearsed to its end, and the report names the three things that are wrong', async () => {
     const { code, stdout } = await rehearsal('--cluster', DEPOT, '--to', '4.23.0', '--json')
@@ -69,6 +91,24 @@ describe('a cluster of the user', () => {
     expect(report.notPlayed).toEqual({ Forklift: 1, Route: 1 })
     expect(stdout).not.toContain('NSBieXRlcyBsb25n')
     for (const line of reportLines(report, 80)) expect(line.length, line).toBeLessThanOrEqual(80)
+  })
+
+  test('with a node image of its own in a pool keeps it, from a registry that a disconnected site reaches', async () => {
+    const image = 'registry.depot.example:5000/images/node:2026-08'
+    await changed('others.yaml', (text) => `${text}---\n${imageConfig(image)}---\n${MIRRORS_ALONE}`)
+    const { code, stdout } = await rehearsal('--cluster', folder, '--to', '4.22.9', '--json')
+    const report = reportIn(stdout)
+    expect({ code, outcome: report.outcome }).toEqual({ code: 0, outcome: 'completed' })
+    const batch = report.pools.find(({ pool }) => pool === 'batch')!
+    // The rest of its configuration is that of the release before.
+    expect(batch).toMatchObject({ behind: [], nodes: 3, reboots: [] })
+    expect(report.pulled).toMatchObject({ nodes: 5, bytes: 5 * 1100 * 2 ** 20 })
+    expect(report.findings.find(({ subject }) => subject.endsWith(' batch'))?.says).toContain(
+      `runs the node image ${image} of MachineConfig 99-batch-image: its 3 nodes get no node image of 4.22.9`,
+    )
+    expect(report.notes).toContain(
+      `a made image, with the system that its nodes run, stands for each of a MachineConfig: ${image}`,
+    )
   })
 
   test('of another platform, without hosts, has nodes alone: nothing is said of hosts that are made up', async () => {

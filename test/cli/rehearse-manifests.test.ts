@@ -94,12 +94,6 @@ test.each<[string, object, Record<string, string>, RegExp]>([
     /^timed out waiting for condition=Ready of baremetalhost\/host-1/,
   ],
   [
-    'a kind that never comes',
-    { wait: { for: 'create', kind: 'Forklift', name: 'a' }, within: '1m' },
-    {},
-    /^the cluster has no kind Forklift/,
-  ],
-  [
     'an event that was not',
     { expect: { event: 'PowerOff', of: 'bmh/host-1', because: 'never' } },
     {},
@@ -149,4 +143,49 @@ test.each<[string, object, Record<string, string>, RegExp]>([
   const { code, stderr, lines } = await played([step], files)
   expect({ code, lines }).toEqual({ code: 2, lines: [] })
   expect(stderr).toMatch(message)
+})
+
+test.each([
+  [
+    { wait: { for: 'create', kind: 'Nonsense', name: 'a' } },
+    'the cluster has no kind Nonsense, and no file that a step',
+  ],
+  [{ wait: { for: 'delete', kind: 'BareMetalHosts', name: 'a' } }, undefined],
+  [
+    { wait: { for: 'delete', kind: 'BareMetalHots', name: 'a' } },
+    'has no kind BareMetalHots; did you mean BareMetalHost?',
+  ],
+  [{ expect: { condition: 'Ready', of: 'Nodde/a', is: 'True' } }, 'has no kind Nodde; did you mean Node?'],
+])('a kind that is not there is refused with its place, and not waited for: %j', async (step, message) => {
+  const { code, stderr, lines } = await played([step])
+  if (message === undefined) return expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect({ code, lines }).toEqual({ code: 2, lines: [] })
+  expect(stderr).toMatch(/mine\.yaml:1[0-9]:\d+: /)
+  expect(stderr).toContain(message)
+})
+
+test('a kind that a file defines is awaited', async () => {
+  const names = { kind: 'Gadget', plural: 'gadgets', singular: 'gadget', shortNames: ['gd'] }
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'gadgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Cluster',
+      names,
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  }
+  const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'a' } }
+  const { code, lines } = await played(
+    [
+      { apply: 'kind.yaml' },
+      { apply: 'gadget.yaml' },
+      ...['gd', 'Gadget', 'gadgets.example.com'].map((kind) => ({ wait: { for: 'create', kind, name: 'a' } })),
+    ],
+    { 'kind.yaml': stringify(definition), 'gadget.yaml': stringify(gadget) },
+  )
+  expect({ code, failures: failuresOf(lines) }).toEqual({ code: 0, failures: [] })
 })

@@ -106,7 +106,8 @@ describe('ironstage rehearse upgrade', () => {
 
   test.each([
     [['deploy-imag'], /there is no scenario deploy-imag.*did you mean deploy-image\?/s],
-    [['--without', 'cvo/sleeps', 'skew'], /there is no behaviour cvo\/sleeps.*cvo\/waits-for-operators/s],
+    [['--without', 'cvo/sleeps', 'skew'], /there is no behaviour cvo\/sleeps\n {2}try: list them with/],
+    [['--without', 'cvo/waits-for-operator'], /there is no.*did you mean cvo\/waits-for-operators\? list them with/s],
     [['--all', 'skew'], /scenarios are named beside --all/],
     [['--as', 'tomorrow'], /--as takes today or document|today.*document/s],
     [['--as', 'document', 'giant-hop'], /the scenario giant-hop is not of the design documents.*--as today/s],

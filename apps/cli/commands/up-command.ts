@@ -117,7 +117,11 @@ export async function up(
       actors: cluster?.actors,
     }),
     ...bmcs.event,
-    ...defined({ images: servedImages(served), boot_url: served.stage.elsewhere?.bootUrl }),
+    ...defined({
+      database: served.stage.member ?? undefined,
+      images: servedImages(served),
+      boot_url: served.stage.elsewhere?.bootUrl,
+    }),
   }
   say(ready, [
     ...readyLines(served, {
@@ -211,7 +215,7 @@ async function beginNodes(
 async function labRequest(options: UpOptions, environment: Environment, configFiles: readonly ConfigFile[]) {
   return {
     ironic: ironicOf(options, configFiles),
-    ...defined({ host: options.host, port: options.port }),
+    ...defined({ host: options.host, port: options.port ?? (options.role === 'conductor' ? 0 : undefined) }),
     allowedHosts: options['allowed-host'],
     nodes: options.nodes ?? 0,
     ...defined({ hardware: options.hardware === undefined ? undefined : await readHardware(options.hardware) }),

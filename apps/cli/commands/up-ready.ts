@@ -1,4 +1,4 @@
-import type { ServedLab } from '../../../lab/index.js'
+import type { ServedLab, StageMember } from '../../../lab/index.js'
 import { imageLines } from './images-command.js'
 
 /** Lines that say where Ironic is, and how clients get there. */
@@ -22,8 +22,11 @@ export function readyLines(
   const secret = authStrategy === 'http_basic'
   const exports = Object.entries(variables).map(([name, value]) => `    export ${name}=${value}`)
   const curl = ['curl -s', ...(secret ? ['-u USER'] : []), ...(caFile === null ? [] : [`--cacert ${caFile}`])].join(' ')
+  const { member } = served.stage
+  if (member?.role === 'conductor') return conductorLines(member, url)
   return [
     firstLine(served),
+    ...(member ? [memberLine(member)] : []),
     ...(nodes === null ? [] : [nodes]),
     ...(hosts === undefined ? [] : [`Each BareMetalHost of ${hosts} gets a machine and a node.`]),
     ...(uiUrl === null ? [] : [`Its dashboard is at ${uiUrl}`]),
@@ -60,6 +63,16 @@ function firstLine({ url, stage }: ServedLab): string {
   const count = stage.machines.list().length
   return `Ironic is ready at ${url} with ${count} simulated ${count === 1 ? 'machine' : 'machines'}.`
 }
+
+const memberLine = ({ name, role, address, schema }: StageMember): string =>
+  `It is ${name}, role ${role}, of the database ${address}, schema ${schema}.`
+
+/** Lines of a process whose clients go to another. */
+const conductorLines = (member: StageMember, url: string): string[] => [
+  'The conductor is ready; clients go to a process of --role api or all.',
+  memberLine(member),
+  `Its journal and its faults are at ${url}/_lab.`,
+]
 
 /** Lines that say how machines of a fleet become nodes, and what boots by iPXE. */
 const elsewhereLines = (url: string, bootUrl: string): string[] => [

@@ -6,11 +6,12 @@ import type { Environment } from '../environment.js'
 /** The files with credentials and mirrors of registries. */
 export async function registryOf(
   { authfile, mirrors }: { authfile?: string; mirrors?: string },
-  { variables }: Environment,
+  { variables, stderr }: Environment,
 ): Promise<RegistrySettings> {
   const auth = authFiles(variables, authfile)
-  if (mirrors === undefined) return { auth }
+  const onWait = (sentence: string): void => stderr.line(`ironstage: ${sentence}`)
+  if (mirrors === undefined) return { auth, onWait }
   const { rules, archive } = await readMirrors(mirrors, systemClock())
   // An archive without mirror sets says nothing about other mirrors.
-  return { auth, ...defined({ mirrors: archive && rules.length === 0 ? undefined : rules, archive }) }
+  return { auth, onWait, ...defined({ mirrors: archive && rules.length === 0 ? undefined : rules, archive }) }
 }

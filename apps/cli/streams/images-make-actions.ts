@@ -6,6 +6,7 @@ import { gzip } from 'node:zlib'
 import { decodedFile, compressXz, sha256Hex } from '../../../base/bytes/index.js'
 import {
   bootableContainer,
+  buildTime,
   COREOS_SYSTEMS,
   documentText,
   LIVE_ARCHITECTURES,
@@ -102,7 +103,7 @@ async function containerMake(options: ImagesMakeOptions, environment: Environmen
   const place = newImagePlace(dest, 'a container')
   const tag = place.tag ?? version.replaceAll('+', '_')
   const images = await imagesFor(options, environment)
-  const created = new Date(systemClock().now()).toISOString().replace(/\.\d+/, '')
+  const created = buildTime(version)
   const comment = `ironstage ${packageVersion()}`
   const stream = options['image-stream']
   const made = bootableContainer({ name, version, architectures, created, comment, ...defined({ stream }) })

@@ -19,6 +19,7 @@ import {
 } from '../../../base/kubernetes/index.js'
 import { isRolledOut } from '../site/pods.js'
 import { ensureClusterOperator } from './cluster-operator.js'
+import { addressVariables, imageServiceEnvironment } from './image-service-environment.js'
 
 const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
 
@@ -211,7 +212,7 @@ class ProvisioningController implements ResourceController {
   async #applyAll(images: Images, version: string): Promise<ReconcileResult> {
     const behaviours = this.#parts.behaviours.of(version)
     if (behaviours.has(REPORTS_FIRST)) await this.#reportUpgrade(version)
-    const { imageService, others } = wantedDeployments(images, this.#parts)
+    const { imageService, others } = wantedDeployments(images, this.#parts, version)
     const { ironicUrl } = this.#parts
     if (!(await this.#areApplied(others))) await this.#report('SyncingResources', 'Applying metal3 resources')
     const applied: Deployment[] = []
@@ -351,8 +352,12 @@ interface WantedDeployment {
   template: Deployment['spec']['template']
 }
 
-/** The Deployments of metal3; releases before the live ISO have no image service. */
-function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalOperatorParts) {
+/**
+ * The Deployments of metal3; releases before the live ISO have no image service.
+ *
+ * @param version release of the operator, as of today
+ */
+function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalOperatorParts, version?: string) {
   const { imageCustomizationController, machineOSImages, baremetalIpaDownloader, baremetalIronicAgent = '' } = images
   const { bootIsoSource: isoSource } = images
   const variables = (all: Record<string, string>) => Object.entries(all).map(([name, value]) => ({ name, value }))
@@ -389,7 +394,7 @@ function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalO
     ),
   ]
   if (imageCustomizationController === undefined) return { imageService: [], others }
-  const env = variables({ IRONIC_BASE_URL: ironicUrl, IRONIC_AGENT_IMAGE: baremetalIronicAgent })
+  const env = variables(imageServiceEnvironment({ ironicUrl, agentImage: baremetalIronicAgent, version }))
   const imageService = deployment(
     DEPLOYMENTS.imageService,
     { name: CONTAINERS.imageService, image: imageCustomizationController, env },
@@ -405,9 +410,10 @@ const hasPod = (deployment: Deployment | undefined): boolean =>
 
 const withIronicUrl = (wanted: WantedDeployment, url: string): WantedDeployment => {
   const { spec } = wanted.template
+  const addresses = addressVariables(url)
   const containers = spec.containers.map((container) => ({
     ...container,
-    env: (container.env ?? []).map((one) => (one.name === 'IRONIC_BASE_URL' ? { ...one, value: url } : one)),
+    env: (container.env ?? []).map((one) => ({ ...one, value: addresses[one.name] ?? one.value })),
   }))
   return { ...wanted, template: { ...wanted.template, spec: { ...spec, containers } } }
 }

@@ -75,6 +75,27 @@ test('a paused control plane, a degraded pool, and one that is still updating', 
   )
 })
 
+/** A MachineConfig that names a node image. */
+const imageConfig = (name: string, role: string, osImageURL: string): OwnObjects['MachineConfig'][number] => ({
+  apiVersion: 'machineconfiguration.openshift.io/v1',
+  kind: 'MachineConfig',
+  metadata: { name, labels: { 'machineconfiguration.openshift.io/role': role } },
+  spec: { osImageURL },
+})
+
+test('a pool whose nodes run an image of a MachineConfig: the last one by name', async () => {
+  const change = ({ MachineConfig: all }: OwnObjects) =>
+    void all.push(
+      imageConfig('98-batch', 'batch', 'quay.io/lab/node:1'),
+      imageConfig('99-batch', 'batch', 'quay.io/lab/node:2'),
+      imageConfig('99-none', 'none', 'quay.io/lab/node:3'),
+      imageConfig('99-zero', 'batch', ''),
+    )
+  expect(await found('4.23.0', change)).toEqual([
+    'holds back: MachineConfigPool batch runs the node image quay.io/lab/node:2 of MachineConfig 99-batch: its 3 nodes get no node image of 4.23.0, and are rebooted only if the rest of the configuration changes; build the next image on that of 4.23.0, and name it there',
+  ])
+})
+
 test('nodes that are cordoned, not ready, or of no pool', async () => {
   const change = ({ Node: all }: OwnObjects) => {
     named(all, 'depot-w-0.depot.example').spec!.unschedulable = true

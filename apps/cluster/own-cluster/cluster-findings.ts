@@ -1,7 +1,11 @@
 import { countText } from '../../../base/runtime/index.js'
 import { isOlder, isSameMinor } from '../actors/cluster-version-operator/release-version.js'
 import { skewEnforcement, skewProblem } from '../actors/machine-config-operator/boot-images/boot-image-skew.js'
-import { missingDefault, missingStream } from '../actors/machine-config-operator/streams/os-streams.js'
+import {
+  missingDefault,
+  missingStream,
+  STREAM_AND_IMAGE,
+} from '../actors/machine-config-operator/streams/os-streams.js'
 import type { ClusterMember, ClusterPool, OwnCluster } from './own-cluster.js'
 import type {
   OwnClusterOperator,
@@ -12,6 +16,7 @@ import type {
   OwnMachineSet,
   SkewEnforcement,
 } from './own-objects.js'
+import { nodeImageConfig } from './node-image-config.js'
 import { defaultStreamOf, wantedStreamOf } from './own-streams.js'
 import { skippedMinors } from './release-names.js'
 
@@ -53,6 +58,7 @@ export function clusterFindings(input: FindingsInput): ClusterFinding[] {
     ...operators,
     ...skew,
     ...streamFindings(input),
+    ...cluster.pools.flatMap((pool) => imageFindings(pool, input)),
     ...cluster.pools.flatMap((pool) => poolFindings(pool, input)),
     ...cluster.members.flatMap((member) => nodeFindings(member, cluster)),
     ...objects.BareMetalHost.flatMap((host) => hostFindings(host, cluster)),
@@ -230,6 +236,29 @@ function streamFindings({ cluster, to, streams: brought }: FindingsInput): Clust
       says: `${isOwn ? 'asks' : 'asks with pool worker'} for stream ${wanted}, which ${to} does not bring: it is not rendered (RenderDegraded), machine-config is degraded, and the upgrade waits: ${missingStream(name, wanted)}. ${choice} (spec.osImageStream)`,
     })
   }
+  return found
+}
+
+/** A pool whose nodes run an image of the user's own: its updates are theirs, and not those of the release. */
+function imageFindings({ name, object, nodes }: ClusterPool, { cluster, to }: FindingsInput): ClusterFinding[] {
+  const config = nodeImageConfig(object, cluster.folder.objects)
+  if (!config) return []
+  const subject = `MachineConfigPool ${name}`
+  const image = `the node image ${config.spec.osImageURL} of MachineConfig ${config.metadata.name}`
+  const found: ClusterFinding[] = []
+  if (nodes.length > 0)
+    found.push({
+      effect: 'holds back',
+      subject,
+      says: `runs ${image}: its ${countText(nodes.length, 'node')} ${nodes.length === 1 ? 'gets' : 'get'} no node image of ${to}, and ${nodes.length === 1 ? 'is' : 'are'} rebooted only if the rest of the configuration changes; build the next image on that of ${to}, and name it there`,
+    })
+  const { osImageStream } = object.spec
+  if (osImageStream && cluster.streams.length > 0)
+    found.push({
+      effect: 'blocks',
+      subject,
+      says: `asks for stream ${osImageStream.name}, and for ${image}: it is not rendered (RenderDegraded), machine-config is degraded, and the upgrade waits: ${STREAM_AND_IMAGE}. Leave out one of the two before`,
+    })
   return found
 }
 

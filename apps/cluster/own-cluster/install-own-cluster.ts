@@ -8,7 +8,8 @@ import { waitForObject } from '../rehearsal/object-waits.js'
 import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
 import type { ClusterMember, OwnCluster } from './own-cluster.js'
 import { createOwnHost, createSpare } from './own-hosts.js'
-import type { OwnMachineConfig, OwnMachineSet } from './own-objects.js'
+import { publishNodeImages } from './own-node-images.js'
+import type { OwnMachineSet } from './own-objects.js'
 import { NOW } from './own-scenario.js'
 import { labelNodes } from './label-nodes.js'
 import { defaultStreamOf, installedStream } from './own-streams.js'
@@ -34,7 +35,7 @@ export async function installOwnCluster(own: OwnCluster, rehearsed: RehearsedClu
   if (started !== null) return started
   await writeSettings(own, rehearsed)
   await createPools(own, rehearsed)
-  await createConfigs(own.folder.objects.MachineConfig, rehearsed)
+  await createConfigs(own, rehearsed)
   for (const member of own.members) await createMember(member, own, rehearsed)
   await createSets(own, rehearsed)
   for (const host of own.spares) await createSpare(host, own, rehearsed)
@@ -106,8 +107,10 @@ async function createPools(own: OwnCluster, { kube }: RehearsedCluster): Promise
 const OF_TEMPLATES = /^(00-(master|worker)|01-(master|worker)-(container-runtime|kubelet))$/
 
 /** Creates the cluster's MachineConfigs beside those of the operator's templates. */
-async function createConfigs(configs: readonly OwnMachineConfig[], { kube }: RehearsedCluster): Promise<void> {
-  for (const { metadata, spec } of configs) {
+async function createConfigs(own: OwnCluster, rehearsed: RehearsedCluster): Promise<void> {
+  const { kube } = rehearsed
+  const images = publishNodeImages(own, rehearsed)
+  for (const { metadata, spec } of own.folder.objects.MachineConfig) {
     if (OF_TEMPLATES.test(metadata.name) || metadata.labels?.[ROLE] === undefined) continue
     await createIfAbsent(() =>
       kube.create<'MachineConfig'>({
@@ -117,6 +120,7 @@ async function createConfigs(configs: readonly OwnMachineConfig[], { kube }: Reh
         spec: defined({
           config: spec.config ?? undefined,
           kernelArguments: spec.kernelArguments ?? undefined,
+          osImageURL: images.get(spec.osImageURL ?? ''),
         }),
       }),
     )

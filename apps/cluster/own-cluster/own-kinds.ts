@@ -1,3 +1,4 @@
+import { MIRROR_KINDS, type MirrorKind } from '../../../base/registry/index.js'
 import type { OwnKind } from './own-objects.js'
 
 /** A kind that a rehearsal plays: where a must-gather has it, and the members that it cannot do without. */
@@ -102,10 +103,10 @@ const SKEW = members(
 )
 /** A reference to a stream; one that is empty in the status of a pool is none. */
 const STREAM_NAME = members({ name: { type: 'string', minLength: 1 } }, ['name'])
-const mirrorSet = (list: string) =>
+const mirrorSet = (kind: MirrorKind) =>
   own({
     spec: members({
-      [list]: nullable('array', {
+      [MIRROR_KINDS[kind].at]: nullable('array', {
         items: members(
           {
             source: TEXT,
@@ -232,19 +233,19 @@ export const PLAYED_KINDS: Readonly<Record<OwnKind, PlayedKind>> = {
     group: 'operator.openshift.io',
     versions: ['v1alpha1'],
     resource: 'imagecontentsourcepolicies',
-    schema: mirrorSet('repositoryDigestMirrors'),
+    schema: mirrorSet('ImageContentSourcePolicy'),
   },
   ImageDigestMirrorSet: {
     group: CONFIG,
     versions: ['v1'],
     resource: 'imagedigestmirrorsets',
-    schema: mirrorSet('imageDigestMirrors'),
+    schema: mirrorSet('ImageDigestMirrorSet'),
   },
   ImageTagMirrorSet: {
     group: CONFIG,
     versions: ['v1'],
     resource: 'imagetagmirrorsets',
-    schema: mirrorSet('imageTagMirrors'),
+    schema: mirrorSet('ImageTagMirrorSet'),
   },
   Infrastructure: {
     group: CONFIG,

@@ -1,17 +1,17 @@
+import { MIRROR_KINDS } from '../../../base/registry/index.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
 import type { OwnMirrorSet, OwnObjects } from './own-objects.js'
 
 /** Mirrors of a cluster, of all three kinds. */
 export const mirrorsOf = (objects: OwnObjects): RepositoryMirrors[] => [
-  ...objects.ImageDigestMirrorSet.flatMap((set) => rulesOfSet(set, 'digest')),
-  ...objects.ImageTagMirrorSet.flatMap((set) => rulesOfSet(set, 'tag')),
-  ...objects.ImageContentSourcePolicy.flatMap((set) => rulesOfSet(set, 'digest')),
+  ...objects.ImageDigestMirrorSet.flatMap(rulesOfSet),
+  ...objects.ImageTagMirrorSet.flatMap(rulesOfSet),
+  ...objects.ImageContentSourcePolicy.flatMap(rulesOfSet),
 ]
 
-const rulesOfSet = ({ spec = {} }: OwnMirrorSet, pulls: 'digest' | 'tag'): RepositoryMirrors[] => {
-  const { imageDigestMirrors, imageTagMirrors, repositoryDigestMirrors } = spec
-  const lists = imageDigestMirrors ?? imageTagMirrors ?? repositoryDigestMirrors ?? []
-  return lists.map(({ source, mirrors, mirrorSourcePolicy = 'AllowContactingSource' }) => ({
+function rulesOfSet({ kind, spec = {} }: OwnMirrorSet): RepositoryMirrors[] {
+  const { at, pulls } = MIRROR_KINDS[kind]
+  return (spec[at] ?? []).map(({ source, mirrors, mirrorSourcePolicy = 'AllowContactingSource' }) => ({
     source,
     mirrors: mirrors ?? [],
     pulls,

@@ -1,3 +1,4 @@
+import type { MIRROR_KINDS, MirrorKind } from '../../../base/registry/index.js'
 import type { PolicySource } from '../actors/machine-config-operator/daemon/node-disruption.js'
 import type {
   BareMetalProviderSpec,
@@ -184,14 +185,8 @@ interface MirrorList {
 }
 
 /** Mirrors of registries: the three kinds in which OpenShift has had them. */
-export interface OwnMirrorSet extends OwnObject<
-  'ImageContentSourcePolicy' | 'ImageDigestMirrorSet' | 'ImageTagMirrorSet'
-> {
-  spec?: {
-    repositoryDigestMirrors?: MirrorList[] | null
-    imageDigestMirrors?: MirrorList[] | null
-    imageTagMirrors?: MirrorList[] | null
-  }
+export interface OwnMirrorSet extends OwnObject<MirrorKind> {
+  spec?: { [K in (typeof MIRROR_KINDS)[MirrorKind]['at']]?: MirrorList[] | null }
 }
 
 /** The kinds of a cluster that a rehearsal plays, with their types. */

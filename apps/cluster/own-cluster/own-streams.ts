@@ -1,6 +1,7 @@
 import { defined, isObject } from '../../../base/runtime/index.js'
 import type { ClusterPool, OwnCluster } from './own-cluster.js'
 import type { OwnObjects, OwnPool } from './own-objects.js'
+import { nodeImageConfig } from './node-image-config.js'
 import { coreosOfSystem } from './release-names.js'
 
 /** A stream of CoreOS in the cluster's release. */
@@ -61,14 +62,14 @@ export function wantedStreamOf({ metadata, spec }: OwnPool, objects: OwnObjects)
 
 /**
  * The stream that a pool asks for while it is installed: a pool that is paused, or whose configuration is not rendered, runs
- * what it ran before it was asked for another.
+ * what it ran before it was asked for another. None for a pool whose nodes run an image of a MachineConfig.
  */
 export function installedStream(
   { object, nodes, isPaused }: ClusterPool,
   { streams, folder }: OwnCluster,
 ): { name: string } | undefined {
   const { osImageStream } = object.spec
-  if (streams.length === 0 || !osImageStream) return undefined
+  if (streams.length === 0 || !osImageStream || nodeImageConfig(object, folder.objects)) return undefined
   const isRendered = object.status?.conditions?.every(
     ({ type, status }) => type !== 'RenderDegraded' || status !== 'True',
   )

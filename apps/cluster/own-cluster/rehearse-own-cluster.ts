@@ -7,6 +7,7 @@ import { installOwnCluster } from './install-own-cluster.js'
 import { actionsText, clusterPolicies } from '../actors/machine-config-operator/daemon/node-disruption.js'
 import type { OwnCluster } from './own-cluster.js'
 import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
+import { nodeImageConfig } from './node-image-config.js'
 import { NEXT, ownScenario, streamNamesOf, type UpgradeTarget } from './own-scenario.js'
 import { playOwnUpgrade, type PlayedUpgrade } from './play-own-upgrade.js'
 import { secretsNote } from './read-cluster-folder.js'
@@ -151,6 +152,11 @@ function notesOf(own: OwnCluster, isMade: boolean): string[] {
       isMirrorAlone(mirrors)
         ? 'releases come from mirrors alone (NeverContactSource): the site is disconnected'
         : 'mirrors are asked first, and then the source of an image',
+    )
+  const ownImages = own.pools.flatMap(({ object }) => nodeImageConfig(object, objects)?.spec.osImageURL ?? [])
+  if (ownImages.length > 0)
+    notes.push(
+      `a made image, with the system that its nodes run, stands for each of a MachineConfig: ${[...new Set(ownImages)].join(', ')}`,
     )
   const special = objects.MachineConfig.filter(
     ({ spec }) => (spec.extensions ?? []).length > 0 || (spec.kernelType ?? 'default') !== 'default' || spec.fips,

@@ -1,19 +1,7 @@
 import type { ObjectName, StoredObject } from '../../../base/kubernetes/index.js'
 import { defined } from '../../../base/runtime/index.js'
+import { kindNamed, type NamedKind } from './kind-names.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
-
-type Kinds = RehearsedCluster['objects']['kinds']
-type NamedKind = NonNullable<ReturnType<Kinds['ofObject']>>
-
-/** A kind by the names that kubectl takes: `BareMetalHost`, `baremetalhosts`, `bmh`, `machines.machine.openshift.io`. */
-export function kindNamed(kinds: Kinds, named: string): NamedKind | undefined {
-  const wanted = named.toLowerCase()
-  return kinds
-    .all()
-    .find(({ resource, kind, singular, plural, shortNames }) =>
-      [resource, kind, singular, plural, ...shortNames].some((name) => name.toLowerCase() === wanted),
-    )
-}
 
 /** Where an object is: without a namespace in that of the machine API, where hosts and machines are. */
 export const objectAt = ({ isNamespaced }: NamedKind, { name, namespace }: ObjectName): ObjectName => ({

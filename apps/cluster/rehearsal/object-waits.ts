@@ -1,6 +1,7 @@
 import { jsonPathOf, valuesAt } from '../../../base/kubernetes/index.js'
 import { hours, seconds } from '../../../base/runtime/index.js'
-import { entryNamed, kindNamed, objectAt } from './named-objects.js'
+import { kindNamed } from './kind-names.js'
+import { entryNamed, objectAt } from './named-objects.js'
 import type { RehearsedCluster } from './rehearsed-cluster.js'
 import type { ObjectWait } from './scenario.js'
 

@@ -2,14 +2,18 @@ import { dirname, resolve } from 'node:path'
 import { LineCounter, parseAllDocuments, parseDocument } from 'yaml'
 import {
   checkNesting,
+  defined,
   isObject,
+  nearestWord,
   readNamedText,
   readNested,
   UserError,
   yamlPlace,
   yamlProblem,
 } from '../../../base/runtime/index.js'
+import { KindRegistry } from '../../../base/kubernetes/index.js'
 import { ERRORS } from '../errors.js'
+import { kindNamed } from './kind-names.js'
 import type { ScenarioFile } from './scenario.js'
 
 /** An object of a file that a step applies or deletes. */
@@ -26,7 +30,8 @@ export type ScenarioManifests = Readonly<Record<string, readonly ScenarioObject[
 /**
  * Reads the files that the steps `apply` and `delete` of a scenario name, relative to the scenario's own.
  *
- * @throws UserError `scenario-file` (usage) with file and line: of the step for a file that cannot be read, or in that file
+ * @throws UserError `scenario-file` (usage) with file and line: of the step for a file that cannot be read and for a kind that
+ *   nothing defines, or in that file
  */
 export async function readScenarioManifests(
   file: string,
@@ -45,7 +50,45 @@ export async function readScenarioManifests(
     })
     found[named] = objectsIn(named, manifest)
   }
+  const unknown = unknownKind(steps, Object.values(found).flat())
+  if (unknown) throw manifestError(`${file}${lineOf(text, unknown.path)}: ${unknown.message}`)
   return found
+}
+
+/** The first kind that a step waits for, or expects a condition of, and that neither the cluster nor a file defines. */
+function unknownKind(
+  steps: ScenarioFile['steps'],
+  objects: readonly ScenarioObject[],
+): { path: (string | number)[]; message: string } | undefined {
+  const kinds = new KindRegistry()
+  const brought = new Set(objects.flatMap(definedNames))
+  for (const [index, step] of steps.entries()) {
+    const { kind, path } = kindIn(step)
+    if (kind === undefined || kindNamed(kinds, kind) || brought.has(kind.toLowerCase())) continue
+    const near = nearestWord(
+      kind,
+      kinds.all().map((entry) => entry.kind),
+    )
+    const help = near === undefined ? ', and no file that a step applies defines it' : `; did you mean ${near}?`
+    return { path: ['steps', index, ...path], message: `the cluster has no kind ${kind}${help}` }
+  }
+  return undefined
+}
+
+/** The kind of the one object that a step is about. */
+function kindIn(step: ScenarioFile['steps'][number]): { kind?: string; path: string[] } {
+  if ('wait' in step && typeof step.wait === 'object') return { kind: step.wait.kind, path: ['wait', 'kind'] }
+  const of = 'expect' in step && 'condition' in step.expect ? step.expect.of.split('/')[0] : undefined
+  return { path: ['expect', 'of'], ...defined({ kind: of }) }
+}
+
+/** Lower-case names of the kind that a definition brings; none of another object. */
+function definedNames({ kind, metadata, spec }: ScenarioObject): string[] {
+  const names = isObject(spec) && isObject(spec['names']) ? spec['names'] : undefined
+  if (kind !== 'CustomResourceDefinition' || !names) return []
+  const short: unknown[] = Array.isArray(names['shortNames']) ? names['shortNames'] : []
+  const all = [metadata.name, names['kind'], names['plural'], names['singular'], ...short]
+  return all.filter((name) => typeof name === 'string').map((name) => name.toLowerCase())
 }
 
 /** `:12:5` */

@@ -1,10 +1,12 @@
+import { join } from 'node:path'
 import { copyMetal } from '../../../coreos/index.js'
 import { defined, withClockHeld } from '../../../base/runtime/index.js'
 import { bootNetwork } from '../../../lab/index.js'
 import { PullFailure } from '../../../machine/index.js'
-import type { ActorParts, PodContainer } from '../../../base/kubernetes/index.js'
+import type { ActorParts } from '../../../base/kubernetes/index.js'
 import { runBareMetalOperator } from '../../../baremetal-operator/index.js'
 import { BOOT_ISO_SOURCE, BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
+import { environment, imagesInShared } from '../actors/image-service-environment.js'
 import { HOST_ARCHITECTURE } from '../actors/image-customization-controller/base-images.js'
 import { runImageCustomizationController } from '../actors/image-customization-controller/image-customization-controller.js'
 import type { PodPrograms, RunningContainer } from './pods.js'
@@ -48,10 +50,12 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
           ...parts,
           behaviours: parts.behaviours.of(container.contents.release),
           port,
-          images: site.shared,
+          images: join(site.shared, imagesInShared(container)),
           ironicUrl: environment(container, 'IRONIC_BASE_URL'),
           agentImage: environment(container, 'IRONIC_AGENT_IMAGE'),
-          ...defined({ registriesConf }),
+          ...defined({
+            registriesConf: environment(container, 'REGISTRIES_CONF_PATH') === '' ? undefined : registriesConf,
+          }),
         })
         port = controller.port
         return {
@@ -86,6 +90,3 @@ function operatorIn(container: RunningContainer, site: Site, parts: ActorParts):
     settings: { buildsImages, ramdisk },
   })
 }
-
-const environment = ({ env = [] }: PodContainer, name: string): string =>
-  env.find((one) => one.name === name)?.value ?? ''

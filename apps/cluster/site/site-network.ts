@@ -25,9 +25,11 @@ export class SiteNetwork {
   readonly #refused: RefusedAccess[] = []
   /** Origins on this host that stand for the Internet. */
   readonly #outside = new Set<string>()
+  readonly #ownHosts: Set<string>
 
   constructor(options: NetworkOptions) {
     this.#options = options
+    this.#ownHosts = new Set(options.mirrors)
   }
 
   get reachability(): Reachability {
@@ -44,10 +46,15 @@ export class SiteNetwork {
     this.#outside.add(new URL(origin).origin)
   }
 
+  /** Takes a host for one of the site's own, which is reached without the Internet. */
+  admit(host: string): void {
+    this.#ownHosts.add(host)
+  }
+
   /** True if a host is reached; a refusal is noted as `what`. */
   reaches(host: string, what: string): boolean {
-    const { reachability, mirrors, clock } = this.#options
-    if (reachability === 'connected' || mirrors.includes(host)) return true
+    const { reachability, clock } = this.#options
+    if (reachability === 'connected' || this.#ownHosts.has(host)) return true
     this.#refused.push({ at: clock.now(), what })
     return false
   }

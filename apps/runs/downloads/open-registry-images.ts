@@ -8,6 +8,8 @@ export interface RegistrySettings {
   mirrors?: readonly MirrorRule[]
   /** Images on a disk, which are looked for first. */
   archive?: MirrorArchive
+  /** Hears of a server that has not answered for a while, in a sentence. */
+  onWait?: (sentence: string) => void
 }
 
 /** Opens images with the settings of a command. A mirror of files is none of registries: those have mirrors of their own. */

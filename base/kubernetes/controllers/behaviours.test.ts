@@ -38,14 +38,26 @@ test('what is taken away stays away in each release', () => {
   expect(behaviours.of('4.14.0').has(between)).toBe(false)
 })
 
+test('a name that is nearly right is answered with the right one', () => {
+  const remedies = ['mco/alway', 'mco/alwais', 'always'].map((name) => {
+    try {
+      return new Behaviours(all, { without: [name] })
+    } catch (error) {
+      return (error as { remedy?: string }).remedy
+    }
+  })
+  const list = 'list them with ironstage rehearse upgrade --list --as today'
+  expect(remedies).toEqual([`did you mean mco/always? ${list}`, `did you mean mco/always? ${list}`, list])
+})
+
 test.each([
   ['mco/sleeps', 'there is no behaviour mco/sleeps'],
   ['mco/planned', "today's operators have no behaviour mco/planned"],
-])('%s is refused, with those that there are', (name, message) => {
+])('%s is refused, with a way to those that there are', (name, message) => {
   expect(() => new Behaviours(all, { without: [name] })).toThrow(message)
   try {
     new Behaviours(all, { without: [name] })
   } catch (error) {
-    expect(error).toMatchObject({ kind: 'usage', remedy: expect.stringContaining('mco/found') as string })
+    expect(error).toMatchObject({ kind: 'usage', remedy: expect.stringContaining('rehearse upgrade --list') as string })
   }
 })

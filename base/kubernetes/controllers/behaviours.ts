@@ -1,4 +1,4 @@
-import { defined, UserError } from '../../runtime/index.js'
+import { defined, nearestWord, UserError } from '../../runtime/index.js'
 
 /**
  * The account that actors act by: the real operators as they are today, or the design documents of 2020 to 2023, which
@@ -44,7 +44,7 @@ export class Behaviours {
   readonly #without: readonly string[]
   readonly #release: string | undefined
 
-  /** @throws UserError `behaviour-unknown` (usage) with the list */
+  /** @throws UserError `behaviour-unknown` (usage) */
   constructor(all: readonly Behaviour[], { without = [], as = 'today', release }: BehaviourChoice = {}) {
     for (const name of without) checkBehaviourName(name, all, as)
     this.as = as
@@ -68,20 +68,24 @@ function checkBehaviourName(name: string, all: readonly Behaviour[], as: Cluster
   if (!found)
     throw new UserError('behaviour-unknown', `there is no behaviour ${name}`, {
       kind: 'usage',
-      remedy: `name one of: ${namesIn(all, as)}`,
+      remedy: `${meantIn(name, all, as)}${listedOf(as)}`,
     })
   if (found.stories[as] !== undefined) return
   throw new UserError('behaviour-unknown', `${ERA_OPERATORS[as]} have no behaviour ${name}`, {
     kind: 'usage',
-    remedy: `choose other operators, or name one of: ${namesIn(all, as)}`,
+    remedy: `choose other operators; ${listedOf(as)}`,
   })
 }
 
-const namesIn = (all: readonly Behaviour[], as: ClusterEra): string =>
-  all
-    .filter(({ stories }) => stories[as] !== undefined)
-    .map(({ name }) => name)
-    .join(', ')
+/** There are too many of them for a sentence. */
+const listedOf = (as: ClusterEra): string => `list them with ironstage rehearse upgrade --list --as ${as}`
+
+/** Begins a remedy with a behaviour of an era whose name is near; empty without one. */
+function meantIn(name: string, all: readonly Behaviour[], as: ClusterEra): string {
+  const names = all.filter(({ stories }) => stories[as] !== undefined).map((each) => each.name)
+  const near = nearestWord(name, names)
+  return near === undefined ? '' : `did you mean ${near}? `
+}
 
 const ERA_OPERATORS: Readonly<Record<ClusterEra, string>> = {
   today: "today's operators",

@@ -1,5 +1,6 @@
 import {
   basicAuthorization,
+  DEFAULT_HTTP_LIMITS,
   FetchFailure,
   HttpClient,
   isLoopback,
@@ -8,7 +9,7 @@ import {
   type FileRequest,
   type HttpClientOptions,
 } from '../../bytes/index.js'
-import { UserError, defined } from '../../runtime/index.js'
+import { UserError, defined, systemClock } from '../../runtime/index.js'
 import { parseChallenges, type Challenge } from './challenge.js'
 import type { FoundCredentials } from './registry-credentials.js'
 import { answerWords, registryUnreachableError } from './registry-failures.js'
@@ -21,6 +22,8 @@ export interface RegistryAccess {
   insecure: boolean
   /** For a registry and repository: `quay.io/openshift/release`. */
   credentials: (name: string) => Promise<FoundCredentials>
+  /** Hears of a server that has not answered for a while, in a sentence. */
+  onWait?: (sentence: string) => void
 }
 
 export interface RegistryRequest extends Omit<FileRequest, 'url' | 'signal'> {
@@ -36,6 +39,11 @@ const REGISTRY_RETRIES = { failed: 2, busy: 3 }
 /** Milliseconds: before the second try, and at most where the registry says how long. */
 const REGISTRY_RETRY_DELAYS = { first: 500, longest: 60_000 }
 
+/** Failures for which a minute was waited already. */
+const TIMEOUTS: readonly string[] = ['connect-timeout', 'header-timeout']
+/** Part of the time that a server has for its answer, after which a user hears of the wait: 5 s of 60. */
+const NOTICED_SHARE = 1 / 12
+
 /** One registry: how it is reached, and what opens it. */
 export class RegistryServer {
   readonly #host: string
@@ -50,7 +58,12 @@ export class RegistryServer {
     // Docker Hub's registry has another name than its images.
     this.#host = registry === 'docker.io' ? 'registry-1.docker.io' : registry
     this.#access = access
-    this.#http = new HttpClient({ ...access.http, allow: this.#allow })
+    const { through = (_request, send) => send() } = access.http
+    this.#http = new HttpClient({
+      ...access.http,
+      allow: this.#allow,
+      through: (request, send) => this.#noticed(request.url, () => through(request, send)),
+    })
   }
 
   /** Name and port, for messages. */
@@ -70,6 +83,30 @@ export class RegistryServer {
         remedy: 'use https, or allow http with --insecure if the command has that option',
       },
     )
+  }
+
+  /** Tells of an exchange that takes long. The time is that of the wall, as in the limits. */
+  async #noticed<T>(url: string, exchange: () => Promise<T>): Promise<T> {
+    const { http, onWait } = this.#access
+    if (!onWait) return exchange()
+    const { host } = new URL(url)
+    const limit = http.limits?.header ?? DEFAULT_HTTP_LIMITS.header
+    const after = limit * NOTICED_SHARE
+    const done = new AbortController()
+    const whom = host === this.#host ? `the registry ${host},` : `${host}, for the registry ${this.#host},`
+    const notice = `waiting for ${whom} which has not answered for ${after / 1000} s; it has ${limit / 1000} s`
+    const waiting = systemClock()
+      .sleep(after, { signal: done.signal })
+      .then(
+        () => onWait(notice),
+        () => {},
+      )
+    try {
+      return await exchange()
+    } finally {
+      done.abort()
+      await waiting
+    }
   }
 
   /**
@@ -110,8 +147,8 @@ export class RegistryServer {
     for (let failed = 0, busy = 0; ;) {
       const answer = await this.#http.get({ ...rest, url: url.href, headers: all, signal }).catch((error: unknown) => {
         if (!(error instanceof FetchFailure)) throw error
-        if (!isRepeatable || !error.transient || failed === REGISTRY_RETRIES.failed)
-          throw registryUnreachableError(this.#host, error)
+        const isLast = failed === REGISTRY_RETRIES.failed || TIMEOUTS.includes(error.code)
+        if (!isRepeatable || !error.transient || isLast) throw registryUnreachableError(this.#host, error)
         return undefined
       })
       if (answer?.status === 429) {

@@ -126,7 +126,7 @@ describe('access', () => {
     expect(await read(`${registry.host}/a:1`, client)).toEqual(FILES)
   })
 
-  test('a refused password is told of, and never shown', async () => {
+  test('a refused password is heard of, and never shown', async () => {
     for (const auth of ['basic', 'bearer'] as const) {
       await using registry = await registryServer({ auth, users: { me: 'another' } })
       const failure = await read(`${registry.host}/a:1`, await authFor(registry.host)).catch((error: unknown) => error)
@@ -336,5 +336,44 @@ describe('a registry that', () => {
     )
     await expect(putFiles(`${registry.host}/b:1`, FILES)).rejects.toThrow(/answers 400 \(DIGEST_INVALID\)/)
     expect(registry.repositories.get('b')?.tags.size ?? 0).toBe(0)
+  })
+})
+
+describe('a registry that never answers', () => {
+  const silent = { fault: () => true }
+
+  test('is named after a while, with the time that it has, and given up once', async () => {
+    await using registry = await registryServer(silent)
+    const heard: string[] = []
+    const http = { limits: { connect: 3000, header: 600 } }
+    const opened = images({ http, onWait: (sentence) => void heard.push(sentence) }).open(
+      parsePlace(`${registry.host}/a/b:1`),
+    )
+    await expect(opened).rejects.toMatchObject({
+      code: 'registry-unreachable',
+      message: expect.stringContaining(
+        `the registry ${registry.host} cannot be reached: ${registry.host} took the connection, but does not answer`,
+      ) as string,
+    })
+    expect(heard).toEqual([
+      `waiting for the registry ${registry.host}, which has not answered for 0.05 s; it has 0.6 s`,
+    ])
+    expect(registry.seen).toHaveLength(1)
+  })
+
+  test('is given up at once where it answers no more after its first answer', async () => {
+    await using registry = await registryServer({ fault: (request) => request.url !== '/v2/' })
+    const http = { limits: { connect: 3000, header: 300 } }
+    const opened = images({ http }).open(parsePlace(`${registry.host}/a/b:1`))
+    await expect(opened).rejects.toMatchObject({ code: 'registry-unreachable' })
+    expect(registry.seen.map(({ url }) => url)).toEqual(['/v2/', '/v2/a/b/manifests/1'])
+  })
+
+  test('is not named where it answers in time', async () => {
+    await using registry = await registryServer()
+    const heard: string[] = []
+    await putFiles(`${registry.host}/a/b:1`, FILES)
+    await images({ onWait: (sentence) => void heard.push(sentence) }).open(parsePlace(`${registry.host}/a/b:1`))
+    expect(heard).toEqual([])
   })
 })

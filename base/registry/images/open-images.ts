@@ -29,6 +29,8 @@ export interface ImageAccess {
   mirrors?: readonly MirrorRule[]
   /** Images on a disk, which are looked for before any registry is asked. */
   archive?: MirrorArchive
+  /** Hears of a server that has not answered for a while, in a sentence. */
+  onWait?: (sentence: string) => void
 }
 
 /** An image for one platform. */
@@ -211,10 +213,10 @@ export class Images {
   #repository({ registry, repository }: ImageReference): RegistryRepository {
     let server = this.#servers.get(registry)
     if (!server) {
-      const { http, insecure = false, auth } = this.#access
+      const { http, insecure = false, auth, onWait } = this.#access
       const credentials = (name: string) =>
         auth ? findCredentials(name, auth, this.#clock) : Promise.resolve({ credentials: null })
-      server = new RegistryServer(registry, { http, insecure, credentials })
+      server = new RegistryServer(registry, { http, insecure, credentials, ...defined({ onWait }) })
       this.#servers.set(registry, server)
     }
     return new RegistryRepository(registry, repository, server)

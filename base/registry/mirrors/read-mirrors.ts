@@ -13,16 +13,10 @@ import {
 } from '../../runtime/index.js'
 import type { MirrorRule } from './mirrors.js'
 import { MirrorArchive } from './mirror-archive.js'
+import { MIRROR_KINDS, mirrorKindNamed } from './mirror-kinds.js'
 import { mirrorsError } from './mirrors-error.js'
 
 type MirrorsRefusal = (what: string) => UserError
-
-/** Kinds of manifests with mirrors, where they keep them, and for which names the mirrors are asked. */
-const MIRROR_KINDS: Readonly<Record<string, { at: string; pulls: 'digest' | 'tag' }>> = {
-  ImageContentSourcePolicy: { at: 'repositoryDigestMirrors', pulls: 'digest' },
-  ImageDigestMirrorSet: { at: 'imageDigestMirrors', pulls: 'digest' },
-  ImageTagMirrorSet: { at: 'imageTagMirrors', pulls: 'tag' },
-}
 
 const KIND_NAMES = Object.keys(MIRROR_KINDS)
 const MIRROR_KIND = new RegExp(`^\\s*"?kind"?: *"?(?:${KIND_NAMES.join('|')})\\b`, 'm')
@@ -63,7 +57,7 @@ function mirrorSetsIn(found: readonly MirrorManifest[]): MirrorRule[] {
   for (const { file, text } of found) {
     const wrong: MirrorsRefusal = (what) => mirrorsFileError(file, what)
     const manifests = manifestsIn(text, file)
-    const isMirrorSet = ({ kind }: Record<string, unknown>): boolean => Object.hasOwn(MIRROR_KINDS, String(kind))
+    const isMirrorSet = ({ kind }: Record<string, unknown>): boolean => mirrorKindNamed(String(kind)) !== undefined
     // Without it, images would be asked for at their source, which the cluster may not reach.
     if (manifests.length === 0 && MIRROR_KIND.test(text))
       throw wrong('has a mirror set and is not YAML: it may be cut off')
@@ -129,7 +123,7 @@ function plainDocuments(text: string, path: string): unknown[] {
 }
 
 function rulesOf({ kind, metadata, spec }: Record<string, unknown>, wrong: MirrorsRefusal): MirrorRule[] {
-  const known = MIRROR_KINDS[String(kind)]
+  const known = mirrorKindNamed(String(kind))
   if (!known) throw wrong(`has an object of the kind ${String(kind)}, and not of ${KIND_NAMES.join(', ')}`)
   const name = isObject(metadata) ? String(metadata['name']) : 'without a name'
   const lists = isObject(spec) ? spec[known.at] : undefined

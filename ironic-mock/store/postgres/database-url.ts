@@ -43,9 +43,8 @@ export function readDatabaseUrl(url: string): DatabaseUrl {
   return { parameters }
 }
 
-/** True if a URL brings a password along, in either place; also one that cannot be read otherwise. */
-export const hasPassword = (url: string): boolean =>
-  /^[a-z]+:\/\/[^@/]*:[^/]*@/i.test(url) || /[?&]password=/i.test(url)
+/** True if a URL brings a password along, in either place; also one with a slash in it, which libpq takes for a port. */
+export const hasPassword = (url: string): boolean => /^[a-z]+:\/\/[^?]*:[^?]*@/i.test(url) || /[?&]password=/i.test(url)
 
 function decoded(text: string): string {
   try {

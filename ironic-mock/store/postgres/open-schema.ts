@@ -1,4 +1,3 @@
-import { Kysely, Migrator, PostgresDialect, sql, type PostgresPool } from 'kysely'
 import type { Client } from 'pg'
 import { UserError } from '../../../base/runtime/index.js'
 import { connectDatabase } from './connect-database.js'
@@ -8,14 +7,13 @@ import { MIGRATIONS, type Migration } from './migrations.js'
 
 /** Names of the migrations that a schema has had. */
 const MIGRATION_TABLE = 'ironstage_migrations'
-const MIGRATION_LOCK_TABLE = 'ironstage_migrations_lock'
 
 const OLDEST_SERVER = 12
 /** Milliseconds after which a process that migrates counts as stuck. */
 const MIGRATION_WAIT = 60_000
 
 /**
- * Makes the schema as this program needs it, or leaves it as it is: one process at a time, each migration in a transaction.
+ * Makes the schema as this program needs it, or leaves it as it is: one process at a time, all or nothing.
  *
  * @param host name of this process, which `pg_stat_activity` shows
  * @param migrations those of this program
@@ -62,8 +60,7 @@ async function makeSchema(client: Client, address: DatabaseAddress, migrations: 
   const done = standing.tables.includes(MIGRATION_TABLE) ? await migrationsOf(client, schema) : []
   checkTables(standing, done, address, migrations)
   if (done.length === migrations.length) return
-  if (!standing.exists) await client.query(`create schema ${client.escapeIdentifier(schema)}`)
-  await migrate(client, schema, migrations)
+  await migrate(client, standing, schema, migrations.slice(done.length))
 }
 
 /** A schema as it is found. */
@@ -132,7 +129,7 @@ function checkTables(
   migrations: readonly Migration[],
 ): void {
   const own = tables.includes(MIGRATION_TABLE)
-  const other = tables.filter((name) => name !== MIGRATION_TABLE && name !== MIGRATION_LOCK_TABLE)
+  const other = tables.filter((name) => name !== MIGRATION_TABLE)
   if (!own && other.length > 0)
     throw wrongSchema(
       `the schema ${schema} of the database ${shown} has tables of something else: ${someOf(other)}`,
@@ -157,33 +154,31 @@ const MAX_SHOWN_TABLES = 3
 const someOf = (names: readonly string[]): string =>
   names.length <= MAX_SHOWN_TABLES ? names.join(', ') : `${names.slice(0, MAX_SHOWN_TABLES).join(', ')} and others`
 
-/** Kysely holds a lock of its own, which is the same for all schemas of a database. */
-async function migrate(client: Client, schema: string, migrations: readonly Migration[]): Promise<void> {
-  const connection = {
-    query: async (text: string, values: readonly unknown[]) => {
-      const { rows, rowCount, command } = await client.query<Record<string, never>>(text, [...values])
-      // The type has the commands that Kysely looks at; PostgreSQL has more.
-      return { rows, rowCount: rowCount ?? 0, command: command as 'SELECT' }
-    },
-    release: () => {},
+/** All in one transaction, with a row that names each step; the caller holds the lock of the schema. */
+async function migrate(
+  client: Client,
+  { exists }: SchemaStanding,
+  schema: string,
+  steps: readonly Migration[],
+): Promise<void> {
+  const quoted = client.escapeIdentifier(schema)
+  const table = `${quoted}.${MIGRATION_TABLE}`
+  await client.query('begin')
+  try {
+    // PostgreSQL asks for the right to make schemas even where `if not exists` finds one.
+    if (!exists) await client.query(`create schema ${quoted}`)
+    await client.query(
+      `create table if not exists ${table} (name text primary key, made_at timestamptz not null default now())`,
+    )
+    for (const { name, sql } of steps) {
+      await client.query(sql)
+      await client.query(`insert into ${table} (name) values ($1)`, [name])
+    }
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
   }
-  const pool = { connect: () => Promise.resolve(connection), end: () => Promise.resolve() }
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: pool as PostgresPool }) })
-  const steps = Object.fromEntries(
-    migrations.map(({ name, sql: text }) => [
-      name,
-      { up: async (transaction: Kysely<unknown>) => void (await sql.raw(text).execute(transaction)) },
-    ]),
-  )
-  const migrator = new Migrator({
-    db,
-    provider: { getMigrations: () => Promise.resolve(steps) },
-    migrationTableSchema: schema,
-    migrationTableName: MIGRATION_TABLE,
-    migrationLockTableName: MIGRATION_LOCK_TABLE,
-  })
-  const { error } = await migrator.migrateToLatest()
-  if (error !== undefined) throw error
 }
 
 const LOCK_NOT_AVAILABLE = '55P03'

@@ -96,9 +96,36 @@ test('the environment fills in for a URL, which counts before it', async () => {
   expect(await places('postgres://ann@h:1/lab?sslmode=require', variables)).toEqual(['ann@h:1/lab TLS'])
   expect(await password('', variables)).toBe('from-env')
   expect(await password('postgres://ann:from-url@h', variables)).toBe('from-url')
-  expect(await password('postgres://ann@h', variables, { password: 'from-file' })).toBe('from-file')
-  await expect(read('postgres://ann:x@h', {}, { password: 'y' })).rejects.toThrow('both have a password')
+  const passwordFile = join(home, 'password')
+  await writeFile(passwordFile, 'from file\n')
+  expect(await password('postgres://ann@h', variables, { passwordFile })).toBe('from file')
+  await expect(read('postgres://ann:x@h', {}, { passwordFile })).rejects.toThrow('both have a password')
   await expect(read('', { PGSERVICE: 'lab' })).rejects.toThrow('the environment has PGSERVICE')
+})
+
+test('a URL with a password is read from its variable, and refused elsewhere', async () => {
+  const url = 'postgres://ann:secret-1@h/lab'
+  const error: unknown = await read(url, { IRONSTAGE_DATABASE: 'postgres://h' }).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({
+    code: 'database-address',
+    message: 'the URL of --database has a password, which every user of this host could read in the list of processes',
+  })
+  expect(inspect(error, { depth: 9 })).not.toContain('secret-1')
+  expect(await password(url, { IRONSTAGE_DATABASE: url })).toBe('secret-1')
+})
+
+test.each([
+  ['', 'has no password: one line that is not empty'],
+  ['\n', 'has no password: one line that is not empty'],
+  ['secret-1\nsecret-2\n', 'has no password: one line that is not empty'],
+  [undefined, 'the file of --database-password-file cannot be read'],
+])('a password file of %j is refused', async (text, sentence) => {
+  const passwordFile = join(home, 'bad-password')
+  await rm(passwordFile, { force: true })
+  if (text !== undefined) await writeFile(passwordFile, text)
+  const error: unknown = await read('postgres://h', {}, { passwordFile }).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'database-address', kind: 'usage', message: expect.stringContaining(sentence) })
+  expect(inspect(error)).not.toContain('secret-1')
 })
 
 test('a password is in no listing of an address', async () => {

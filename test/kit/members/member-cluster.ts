@@ -5,7 +5,7 @@ import { Members, type MemberTiming } from '../../../ironic-mock/members/members
 import type { NodesOfShare } from '../../../ironic-mock/members/work-share.js'
 import type { StoreView } from '../../../ironic-mock/store/open-store.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
-import { openDatabaseStore } from '../../../ironic-mock/store/postgres/database-store.js'
+import { openDatabase } from '../../../ironic-mock/store/postgres/open-database.js'
 import type { Store } from '../../../ironic-mock/store/store.js'
 
 export type SharedStore = Store & StoreView
@@ -39,7 +39,7 @@ export interface OpenMember extends AsyncDisposable {
 }
 
 export async function openMemberStore(address: DatabaseAddress, host: string, clock: Clock): Promise<SharedStore> {
-  return openDatabaseStore({ address, clock, logger: silent, host })
+  return openDatabase({ address, clock, logger: silent, host })
 }
 
 /** A member that has begun, and works on nothing. */

@@ -206,8 +206,15 @@ async function changeOf(store: Store, wanted: WantedCommit): Promise<Commit> {
   return change
 }
 
+/** Contents of a store. */
+interface StoreContents {
+  readonly [part: string]: unknown
+  /** Nodes in the order of their ids, which is that of their creation where one process has made them. */
+  readonly created: readonly string[]
+}
+
 /** All that a store has, as it compares between stores: without ids, references by id as uuids. */
-export async function storeContents(store: Store): Promise<unknown> {
+export async function storeContents(store: Store): Promise<StoreContents> {
   const uuids = await uuidsOfIds(store)
   const nodes = await store.nodes({ sortKey: 'uuid' })
   const perNode = await Promise.all(
@@ -231,6 +238,7 @@ export async function storeContents(store: Store): Promise<unknown> {
     groups: (await store.resources('portgroup', { sortKey: 'uuid' })).map(withoutIds),
     chassis: (await store.resources('chassis', { sortKey: 'uuid' })).map(withoutIds),
     deadlines: deadlines.sort((a, b) => (a.node < b.node ? -1 : 1)),
+    created: (await store.nodes({})).map(({ uuid }) => uuid),
   }
 }
 
@@ -247,6 +255,3 @@ const OWN_IDS = new Set(['id', 'chassis_id', 'portgroup_id'])
 
 const withoutIds = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, part: unknown) => (OWN_IDS.has(key) ? undefined : part))) as unknown
-
-/** Nodes in the order of their ids: that of their creation in a store of one process. */
-export const nodesById = async (store: Store): Promise<string[]> => (await store.nodes({})).map(({ uuid }) => uuid)

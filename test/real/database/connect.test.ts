@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import { openSchema } from '../../../ironic-mock/store/postgres/open-schema.js'
-import { readAddress } from '../../../ironic-mock/store/postgres/read-address.js'
+import { readDatabaseAddress } from '../../../ironic-mock/store/postgres/read-address.js'
 import { cuttableLink } from '../../kit/cuttable-link.js'
 import { pgbouncer, type PoolMode } from '../pgbouncer.js'
 import { PostgresServer } from '../postgres.js'
@@ -35,7 +35,7 @@ const HOME = '/nonexistent'
 
 /** An address in an environment without anything of the user's. */
 const addressOf = (url: string, more: Readonly<Record<string, string>> = {}, schema?: string) =>
-  readAddress({ url, variables: { HOME, ...more }, ...(schema === undefined ? {} : { schema }) })
+  readDatabaseAddress({ url, schema, variables: { HOME, IRONSTAGE_DATABASE: url, ...more } })
 
 /** A database of the owner, and its address. */
 async function ownDatabase(name = `lab${++databases}`) {
@@ -112,7 +112,7 @@ describe('hosts', () => {
     const password = encodeURIComponent(OWNER.password)
     const hosts = `127.0.0.1:1,127.0.0.1:${standby.port},127.0.0.1:${primary.port}`
     const address = await addressOf(`postgres://ironic:${password}@${hosts}/postgres`)
-    const client = await connectDatabase(address, { host: 'rack-7' })
+    const client = await connectDatabase(address, 'rack-7')
     const { rows } = await client.query(
       "select current_setting('port') as port, application_name from pg_stat_activity where pid = pg_backend_pid()",
     )
@@ -206,6 +206,13 @@ describe('one sentence, and nothing changed', () => {
     await openSchema(owner)
   })
 
+  test('a user that may make tables in its schema, and no schema', async () => {
+    const { name } = await ownDatabase()
+    await server.sql('create schema rack; grant usage, create on schema rack to "weak ""x"""', name)
+    await openSchema(await addressOf(server.url(WEAK, name), {}, 'rack'))
+    expect(await server.sql('select count(*) from rack.ironstage_migrations', name)).not.toBe('0')
+  })
+
   test('tables of something else, a newer schema, and one that lacks a step', async () => {
     const { name, address, url } = await ownDatabase()
     const tables = () =>
@@ -222,9 +229,9 @@ describe('one sentence, and nothing changed', () => {
     expect(await tables()).toBe('1')
     const own = await addressOf(url, {}, "it's; mine")
     await openSchema(own)
-    await openSchema(own, {}, undefined)
+    await openSchema(own)
     const newer = [{ name: '0001 other', sql: 'select 1' }]
-    expect(await refusal(openSchema(own, {}, newer))).toMatchObject({
+    expect(await refusal(openSchema(own, undefined, newer))).toMatchObject({
       code: 'database-schema',
       message: expect.stringContaining('is of a newer ironstage'),
     })
@@ -250,13 +257,13 @@ describe('one sentence, and nothing changed', () => {
   test('a migration that fails leaves the tables as they were', async () => {
     const { name, address } = await ownDatabase()
     const first = { name: '0001 first', sql: 'create table one (id int)' }
-    await openSchema(address, {}, [first])
+    await openSchema(address, undefined, [first])
     const broken = { name: '0002 broken', sql: 'create table two (id int); select nosuch()' }
-    expect(await refusal(openSchema(address, {}, [first, broken]))).toMatchObject({
+    expect(await refusal(openSchema(address, undefined, [first, broken]))).toMatchObject({
       message: expect.stringContaining('nosuch'),
     })
     expect(await server.sql("select to_regclass('ironstage.two') is null", name)).toBe('t')
-    await openSchema(address, {}, [first, { name: '0002 mended', sql: 'create table two (id int)' }])
+    await openSchema(address, undefined, [first, { name: '0002 mended', sql: 'create table two (id int)' }])
   })
 })
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { randomUuid, seededRandom } from '../../../base/runtime/index.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
 import { CuttableLink } from '../../kit/cuttable-link.js'
-import { addressOf, makeTables, nodesOf, openMember, type OpenMember } from '../../kit/members/member-cluster.js'
+import { addressOf, nodesOf, openMember, type OpenMember } from '../../kit/members/member-cluster.js'
 import { PostgresServer } from '../postgres.js'
 
 let server: PostgresServer
@@ -19,11 +19,7 @@ const random = seededRandom(39)
 const NODES = nodesOf(Array.from({ length: 600 }, () => randomUuid(random)))
 
 let schemas = 0
-async function newSchema(): Promise<DatabaseAddress> {
-  const address = addressOf(server, `cluster${++schemas}`)
-  await makeTables(address)
-  return address
-}
+const newSchema = (): DatabaseAddress => addressOf(server, `cluster${++schemas}`)
 
 /** Looks at the owners of all nodes until it is disposed of: no node may have two. */
 class OwnerWatch implements Disposable {
@@ -77,7 +73,7 @@ async function lockedTwice(): Promise<string> {
 }
 
 test('members that join and leave share all shards, as the ring says, and none has two owners', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   await using first = await openMember(address, { host: 'conductor-0' })
   expect(ownedBy([first])).toBe(true)
   await using second = await openMember(address, { host: 'conductor-1' })
@@ -103,7 +99,7 @@ test('members that join and leave share all shards, as the ring says, and none h
 })
 
 test('a member whose connection is ended loses its shards at once, and gets them back as the only one that had them', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   await using first = await openMember(address, { host: 'conductor-0' })
   await using second = await openMember(address, { host: 'conductor-1' })
   await timeUntil(() => isBalanced([first, second]))
@@ -115,7 +111,7 @@ test('a member whose connection is ended loses its shards at once, and gets them
 })
 
 test('the nodes of a killed process are another’s within a moment', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   await using first = await openMember(address, { host: 'conductor-0' })
   const second = await openMember(address, { host: 'conductor-1' })
   await timeUntil(() => isBalanced([first, second]))
@@ -128,7 +124,7 @@ test('the nodes of a killed process are another’s within a moment', async () =
 })
 
 test('a member behind a link that is half open stops before others take over, within 5 s', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   await using link = await CuttableLink.open(server.port)
   await using first = await openMember(address, { host: 'conductor-0' })
   await using second = await openMember(addressOf(link, address.schema), { host: 'conductor-1' })
@@ -179,7 +175,7 @@ class MemberProcess implements AsyncDisposable {
 }
 
 test('the nodes of a process that is killed or stopped are another’s within the limits; stopped, it gives them up', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   await using first = await openMember(address, { host: 'conductor-0' })
   await using second = MemberProcess.start(address.schema, 'conductor-1')
   await timeUntil(() => second.isAlive() && second.owned > 0, 60_000)
@@ -199,14 +195,14 @@ test('the nodes of a process that is killed or stopped are another’s within th
 })
 
 test('two living processes cannot have one name', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   await using _first = await openMember(address, { host: 'conductor-0', timing: { silence: 500, heartbeat: 100 } })
   const second = openMember(address, { host: 'conductor-0', timing: { silence: 500, heartbeat: 100 } })
   await expect(second).rejects.toThrow('another process of this database is called conductor-0')
 })
 
 test('an API has no nodes, and knows who has them; without conductors none does', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   await using api = await openMember(address, { host: 'api-0', role: 'api' })
   expect(NODES.filter((node) => api.members.owns(node) || api.members.holderOf(node) !== null)).toEqual([])
   expect(api.members.conductors()).toEqual([])

@@ -8,7 +8,7 @@ import { installCoreos, REHEARSAL_IMAGE, type ServedLab } from '../../../lab/ind
 import { NO_PACE } from '../../../machine/index.js'
 import { FLEET_ACCOUNT, ironicElsewhere } from '../../kit/fleet/fleet-and-ironic.js'
 import { slowImage } from '../../kit/fleet/slow-image.js'
-import { addressOf, makeTables } from '../../kit/members/member-cluster.js'
+import { addressOf } from '../../kit/members/member-cluster.js'
 import { PostgresServer } from '../postgres.js'
 
 const SPEED = 20
@@ -32,14 +32,18 @@ class SharedLabs implements AsyncDisposable {
 
   private constructor(private readonly address: DatabaseAddress) {}
 
-  static async open(schema: string): Promise<SharedLabs> {
-    const address = addressOf(server, schema)
-    await makeTables(address)
-    return new SharedLabs(address)
+  static open(schema: string): SharedLabs {
+    return new SharedLabs(addressOf(server, schema))
   }
 
   async add(name: string, role: MemberRole): Promise<ServedLab> {
-    return this.scope.use(await ironicElsewhere({ speed: SPEED, database: { address: this.address, role, name } }))
+    return this.scope.use(
+      await ironicElsewhere({
+        speed: SPEED,
+        ironic: { set: [`DEFAULT.host=${name}`] },
+        database: { address: this.address, role },
+      }),
+    )
   }
 
   async fleet(ironic: ServedLab): Promise<Fleet> {
@@ -82,7 +86,7 @@ async function settled({ stage: { client } }: ServedLab, name: string, state: st
 }
 
 test('two APIs and two conductors deploy the machines of a fleet, each API showing what went to the other', async () => {
-  await using labs = await SharedLabs.open('labs')
+  await using labs = SharedLabs.open('labs')
   const apis = [await labs.add('api-0', 'api'), await labs.add('api-1', 'api')] as const
   await labs.add('conductor-0', 'conductor')
   const worker = await labs.add('conductor-1', 'conductor')
@@ -114,4 +118,24 @@ test('two APIs and two conductors deploy the machines of a fleet, each API showi
   ])
   await expect(worker.stage.client.nodes()).rejects.toThrow(/conductor/)
   await expect(first.stage.ironic.stop({ keepsDatabase: false })).rejects.toMatchObject({ code: 'shared-database' })
+})
+
+test('while the database is away a call waits and then gets 503 with Retry-After; what was answered is there afterwards', async () => {
+  await using labs = SharedLabs.open('away')
+  const { stage, url } = await labs.add('ironic-0', 'all')
+  await stage.client.createNode({ name: 'before', driver: 'fake-hardware' })
+  await server.stop('immediate')
+  const call = {
+    headers: VERSION,
+    method: 'POST',
+    body: JSON.stringify({ name: 'meanwhile', driver: 'fake-hardware' }),
+  }
+  const json = { ...call.headers, 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/v1/nodes`, { ...call, headers: json })
+  expect(answer.status).toBe(503)
+  expect(answer.headers.get('retry-after')).toBe('5')
+  expect(await answer.json()).toHaveProperty('error_message')
+  await server.start()
+  await stage.client.createNode({ name: 'after', driver: 'fake-hardware' })
+  expect((await stage.client.nodes()).map(({ name }) => name)).toEqual(['before', 'after'])
 })

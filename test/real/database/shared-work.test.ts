@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { randomUuid, seededRandom } from '../../../base/runtime/index.js'
 import type { NodeRecord } from '../../../base/wire/index.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
-import { addressOf, makeTables } from '../../kit/members/member-cluster.js'
+import { addressOf } from '../../kit/members/member-cluster.js'
 import { openSharedConductor, SharedMachines, type SharedConductor } from '../../kit/members/shared-conductors.js'
 import { PostgresServer } from '../postgres.js'
 
@@ -14,11 +14,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]())
 
 let schemas = 0
-async function newSchema(): Promise<DatabaseAddress> {
-  const address = addressOf(server, `work${++schemas}`)
-  await makeTables(address)
-  return address
-}
+const newSchema = (): DatabaseAddress => addressOf(server, `work${++schemas}`)
 
 const BMC = 'http://bmc-1'
 /** Belongs to conductor-1, by the ring of conductor-0 and conductor-1. */
@@ -50,7 +46,7 @@ async function manageable(seen: SharedConductor): Promise<void> {
 }
 
 test('an API that has no nodes accepts work, and the conductor of the node does it', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   await using api = await openSharedConductor(address, machines, { host: 'api-0', role: 'api' })
   await expect(enroll(api)).rejects.toMatchObject({
@@ -73,7 +69,7 @@ test('an API that has no nodes accepts work, and the conductor of the node does 
 })
 
 test('work goes on at a conductor that joins, which gets the node when the running effect has ended', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   await using first = await openSharedConductor(address, machines, { host: 'conductor-0' })
   await manageable(first)
@@ -96,7 +92,7 @@ test('work goes on at a conductor that joins, which gets the node when the runni
 })
 
 test('work of a conductor that dies fails as upstream says, and what its effect did afterwards is not recorded', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   await using second = await openSharedConductor(address, machines, { host: 'conductor-0' })
   await using first = await openSharedConductor(address, machines, { host: 'conductor-1' })
@@ -123,7 +119,7 @@ test('work of a conductor that dies fails as upstream says, and what its effect 
 })
 
 test('a pending power change of a dead conductor is aborted', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   await using second = await openSharedConductor(address, machines, { host: 'conductor-0' })
   await using first = await openSharedConductor(address, machines, { host: 'conductor-1' })
@@ -142,7 +138,7 @@ test('a pending power change of a dead conductor is aborted', async () => {
 })
 
 test('work whose database was away for a moment goes on where no other conductor had the node', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   await using only = await openSharedConductor(address, machines, { host: 'conductor-1' })
   await manageable(only)
@@ -160,7 +156,7 @@ test('work whose database was away for a moment goes on where no other conductor
 })
 
 test('a call of an API that reaches the BMC reserves the node; the reservation ends with its process', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   await using worker = await openSharedConductor(address, machines, { host: 'conductor-1' })
   await using api = await openSharedConductor(address, machines, { host: 'api-0', role: 'api' })
@@ -184,7 +180,7 @@ test('a call of an API that reaches the BMC reserves the node; the reservation e
 })
 
 test('a time limit is kept by the conductor that gets the node', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   const conf = { cleanCallbackTimeout: 3000 }
   await using second = await openSharedConductor(address, machines, { host: 'conductor-0' }, conf)
@@ -199,7 +195,7 @@ test('a time limit is kept by the conductor that gets the node', async () => {
 })
 
 test('an allocation that an API has accepted gets its node from a conductor', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   await using worker = await openSharedConductor(address, machines, { host: 'conductor-1' })
   await using api = await openSharedConductor(address, machines, { host: 'api-0', role: 'api' })
@@ -211,7 +207,7 @@ test('an allocation that an API has accepted gets its node from a conductor', as
 })
 
 test('a node whose group has no conductor is refused as upstream does', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines()
   await using worker = await openSharedConductor(address, machines, { host: 'conductor-1', group: 'rack-1' })
   await expect(enroll(worker)).rejects.toMatchObject({
@@ -222,7 +218,7 @@ test('a node whose group has no conductor is refused as upstream does', async ()
 })
 
 test('through random deaths, broken connections and joins no node is stuck, and no power change is made twice', async () => {
-  const address = await newSchema()
+  const address = newSchema()
   const machines = new SharedMachines(10)
   const random = seededRandom(39)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random.next() * list.length)]!

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
-import { addressOf, makeTables, openMemberStore } from '../../kit/members/member-cluster.js'
+import { addressOf, openMemberStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
 import { testStore } from '../../kit/store/store-contract.js'
 import { PostgresServer } from '../postgres.js'
@@ -20,11 +20,7 @@ afterEach(async () => {
   scope = new Scope()
 })
 
-async function newAddress() {
-  const address = addressOf(server, `store-${++schemas}`)
-  await makeTables(address)
-  return address
-}
+const newAddress = () => addressOf(server, `store-${++schemas}`)
 
 describe('a store in PostgreSQL', () =>
   testStore(async (clock = new VirtualClock()) => scope.use(await openMemberStore(newAddress(), 'one', clock))))

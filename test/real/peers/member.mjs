@@ -2,13 +2,13 @@
 // begun, and then each change of the number of its nodes of those in NODES (uuids with commas between them).
 import { silent, systemClock } from '../../../dist/base/runtime/index.js'
 import { Members } from '../../../dist/ironic-mock/members/members.js'
-import { openDatabaseStore } from '../../../dist/ironic-mock/store/postgres/database-store.js'
+import { openDatabase } from '../../../dist/ironic-mock/store/postgres/open-database.js'
 
 const [port, schema, host] = process.argv.slice(2)
 const nodes = process.env.NODES.split(',').map((uuid) => ({ uuid, driver: 'fake-hardware', conductor_group: '' }))
 const clock = systemClock()
 const config = { host: '127.0.0.1', port: Number(port), user: 'postgres', database: 'postgres' }
-const store = await openDatabaseStore({
+const store = await openDatabase({
   address: { connections: [{ config, shown: 'postgres', hasAlternative: false }], schema, shown: 'postgres' },
   clock,
   logger: silent,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { defined } from '../../../../base/runtime/index.js'
 import {
   conditionOf,
   withConditions,
@@ -122,6 +123,7 @@ export class ConfigOperator implements ResourceController {
     const required = behaviours.has(WAITS_FOR_POOLS) ? pools.filter(isRequired) : []
     const isDone = (await Promise.all(required.map((pool) => this.#runsRelease(pool)))).every(Boolean)
     const deployed = isDone ? version : known
+    const release = { version, ...defined({ deployed }) }
     const status: NonNullable<ClusterOperator['status']> = {
       versions: deployed === undefined ? [] : [{ name: 'operator', version: deployed }],
       conditions: withConditions(
@@ -129,7 +131,7 @@ export class ConfigOperator implements ResourceController {
         [
           availableCondition(version, deployed),
           progressingCondition(version, isDone),
-          (await this.#imagesFailed(version)) ?? degradedCondition(version, pools),
+          (await this.#imagesFailed(release)) ?? degradedCondition(release, pools),
         ],
         clock,
       ),
@@ -145,7 +147,7 @@ export class ConfigOperator implements ResourceController {
   }
 
   /** The boot images of machine sets that cannot be updated (pkg/operator/sync.go syncMachineConfiguration). */
-  async #imagesFailed(version: string): Promise<ConditionChange | undefined> {
+  async #imagesFailed(release: AppliedRelease): Promise<ConditionChange | undefined> {
     const settings = await this.#parts.kube.find('MachineConfiguration', OWN_SETTINGS)
     const failed = conditionOf(settings?.status?.conditions, UPDATE_DEGRADED)
     if (failed?.status !== 'True') return undefined
@@ -153,7 +155,7 @@ export class ConfigOperator implements ResourceController {
       type: 'Degraded',
       status: 'True',
       reason: 'MachineConfigurationFailed',
-      message: `Unable to apply ${version}: bootimage update failed: ${failed.message ?? ''}`,
+      message: `${failureBegin(release)}bootimage update failed: ${failed.message ?? ''}`,
     }
   }
 
@@ -177,16 +179,37 @@ const progressingCondition = (version: string, isDone: boolean): ConditionChange
     ? { type: 'Progressing', status: 'False', message: `Cluster version is ${version}` }
     : { type: 'Progressing', status: 'True', message: `Working towards ${version}` }
 
-function degradedCondition(version: string, pools: readonly MachineConfigPool[]): ConditionChange {
+/** The release of the operator, and the one that it reports. */
+interface AppliedRelease {
+  version: string
+  deployed?: string
+}
+
+/** Beginning of the message of a failure (pkg/operator/status.go syncDegradedStatus). */
+const failureBegin = ({ version, deployed }: AppliedRelease): string =>
+  deployed === version ? `Failed to resync ${version} because: ` : `Unable to apply ${version}: `
+
+/**
+ * The pools in a message have the message of their own condition, which is empty while their configuration is not rendered:
+ * only RenderDegraded of the pool says why (pkg/operator/sync.go syncRequiredMachineConfigPools).
+ */
+function degradedCondition(release: AppliedRelease, pools: readonly MachineConfigPool[]): ConditionChange {
   for (const { metadata, status } of pools) {
     const degraded = conditionOf(status?.conditions, 'Degraded')
-    if (degraded?.status !== 'True') continue
-    const failure = `error during syncRequiredMachineConfigPools: ${metadata.name}: ${degraded.message ?? ''}`
+    if (!status || degraded?.status !== 'True') continue
+    const counts = [
+      `pool degraded: true total: ${status.machineCount}`,
+      `ready ${status.readyMachineCount}`,
+      `updated: ${status.updatedMachineCount}`,
+      `unavailable: ${status.unavailableMachineCount}`,
+      `reason: ${degraded.message ?? ''}`,
+    ].join(', ')
+    const pool = `MachineConfigPool ${metadata.name} is not ready, retrying. Status: (${counts})`
     return {
       type: 'Degraded',
       status: 'True',
       reason: 'RequiredPoolsFailed',
-      message: `Unable to apply ${version}: ${failure}`,
+      message: `${failureBegin(release)}during syncRequiredMachineConfigPools: [context deadline exceeded, ${pool}]`,
     }
   }
   return { type: 'Degraded', status: 'False' }

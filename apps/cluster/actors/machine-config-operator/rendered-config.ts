@@ -18,7 +18,7 @@ import {
 } from '../../../../base/kubernetes/index.js'
 import { REFUSES_RUNC } from './machine-config-behaviours.js'
 import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
-import { isRhel10, PoolRefusal, streamOfPool } from './streams/os-streams.js'
+import { isRhel10, PoolRefusal, STREAM_AND_IMAGE, streamOfPool } from './streams/os-streams.js'
 import { runcRefusal, usesRunc } from './streams/runc-check.js'
 
 /** The version of MachineConfigs that the operator writes (pkg/controller/common/constants.go, InternalMCOIgnitionVersion). */
@@ -64,13 +64,20 @@ function mergedSpec(configs: readonly MachineConfig[], releaseImage: string, kub
   const sorted = [...configs].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   let config: SpecConfig = { ignition: { version: OWN_SPEC } }
   for (const each of sorted) config = mergeIgnition(config, readOnce(each, kube), OWN_SPEC)
-  const named = sorted.map(({ spec }) => spec.osImageURL ?? '').filter((image) => image !== '')
   return {
     config: { ...config, ignition: { ...config.ignition, version: OWN_SPEC } },
-    osImageURL: named.at(-1) ?? releaseImage,
+    osImageURL: overridingConfig(sorted)?.spec.osImageURL ?? releaseImage,
     kernelArguments: sorted.flatMap(({ spec }) => spec.kernelArguments ?? []),
   }
 }
+
+/** The MachineConfig whose osImageURL wins over that of the release: the last one with any in the order of names. */
+export const overridingConfig = <C extends { metadata: { name: string }; spec: { osImageURL?: string } }>(
+  configs: readonly C[],
+): C | undefined =>
+  configs
+    .filter(({ spec }) => (spec.osImageURL ?? '') !== '')
+    .reduce<C | undefined>((last, one) => (last && one.metadata.name < last.metadata.name ? last : one), undefined)
 
 /** `rendered-POOL-HASH`: the same content has the same name (pkg/controller/render/hash.go). */
 function renderedName(pool: string, spec: MachineConfigSpec): string {
@@ -107,7 +114,10 @@ export async function renderedConfig(pool: MachineConfigPool, parts: RenderParts
   const versions = configs.flatMap((config) => config.metadata.annotations?.[GENERATED_BY] ?? [])
   if (versions.length === 0 || versions.some((version) => version !== releaseVersion)) return undefined
   const merged = mergedSpec(configs, system.image, kube)
-  const isOfRhel10 = isRhel10(system.stream ?? '') && merged.osImageURL === system.image
+  const isOverridden = merged.osImageURL !== system.image
+  if (isOverridden && behaviours.as === 'today' && (spec.osImageStream?.name ?? '') !== '')
+    throw new PoolRefusal(STREAM_AND_IMAGE)
+  const isOfRhel10 = isRhel10(system.stream ?? '') && !isOverridden
   if (isOfRhel10 && behaviours.has(REFUSES_RUNC) && usesRunc(ignitionOf(merged))) throw runcRefusal(metadata.name)
   return { name: renderedName(metadata.name, merged), spec: merged, releaseVersion }
 }

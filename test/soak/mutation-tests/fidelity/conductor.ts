@@ -492,6 +492,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: 'return [...others, ...imageService]',
   },
   {
+    row: 'A machine of a cloud asks the metadata service',
+    does: 'has none there',
+    file: 'apps/cluster/site/cloud-instances.ts',
+    from: "'--insecure', '--ignition-file', config!]",
+    to: "'--insecure']",
+  },
+  {
     row: 'A conductor fetches the live ISO of a node',
     does: 'keeps no copies',
     file: 'apps/cluster/site/metal3-programs.ts',

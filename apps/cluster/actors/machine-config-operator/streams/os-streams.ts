@@ -61,6 +61,10 @@ export async function streamOfPool(
 export const missingStream = (pool: string, stream: string): string =>
   `could not get OSImageStreamSet for pool ${pool}: osimagestreams.machineconfiguration.openshift.io "${stream}" not found`
 
+/** Why a pool is not rendered that asks for a stream while a MachineConfig names its image (generateRenderedMachineConfig). */
+export const STREAM_AND_IMAGE =
+  'could not generate rendered MachineConfig: cannot override MachineConfig osImageURL and set MachineConfigPool spec.osImageStream.name simultaneously'
+
 /** Why a release without the cluster's default has no streams at all (pkg/osimagestream/osimagestream.go getDefaultStreamSet). */
 export const missingDefault = (stream: string, available: readonly string[]): string =>
   'building the OSImageStream: could not find default OSImageStream in the available streams: ' +
