@@ -44,8 +44,15 @@ export function rowStatements(changes: RecordChanges, versions: RowVersions): St
 const inOrder = <T>(records: ReadonlyMap<string, T>): [string, T][] => [...records].sort(([a], [b]) => (a < b ? -1 : 1))
 
 function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): Iterable<Statement> {
+  const known = before?.entry.columns.id
+  if (before && after && known !== after.entry.columns.id) {
+    // Another node took the uuid in the same transaction: nothing of the first may stay, and its revision begins anew.
+    yield* nodeStatements(uuid, before)
+    yield* nodeStatements(uuid, undefined, after)
+    return
+  }
   if (!after) {
-    if (before) yield { ...DELETE_NODE, values: [uuid, before.entry.revision] }
+    if (before) yield { ...DELETE_NODE, values: [uuid, before.entry.revision, known] }
     return
   }
   const { columns, revision, text, record } = after.entry
@@ -58,7 +65,7 @@ function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): I
       values: [uuid, id, name, instance_uuid, provision_state, driver, chassis_id, revision, text, work],
     }
   else if (sameKeys(before, after))
-    yield { ...UPDATE_NODE, values: [uuid, before.entry.revision, provision_state, revision, text, work] }
+    yield { ...UPDATE_NODE, values: [uuid, before.entry.revision, provision_state, revision, text, work, known] }
   else
     yield {
       ...UPDATE_NODE_KEYS,
@@ -69,6 +76,7 @@ function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): I
         revision,
         text,
         work,
+        known,
         name,
         instance_uuid,
         driver,
@@ -87,25 +95,36 @@ function sameKeys({ entry: before }: NodeImage, { entry: after }: NodeImage): bo
 }
 
 function* portStatements(uuid: string, version: number, before?: PortRecord, after?: PortRecord): Iterable<Statement> {
+  if (before && after && before.id !== after.id) {
+    yield* portStatements(uuid, version, before)
+    yield* portStatements(uuid, version, undefined, after)
+    return
+  }
   if (!after) {
-    if (before) yield { ...DELETE_PORT, values: [uuid, version] }
+    if (before) yield { ...DELETE_PORT, values: [uuid, version, before.id] }
     return
   }
   const { id, address, name, node_uuid, portgroup_id } = after
   const record = JSON.stringify(after)
-  if (before) yield { ...UPDATE_PORT, values: [uuid, version, address, name, node_uuid, portgroup_id, record] }
+  if (before) yield { ...UPDATE_PORT, values: [uuid, version, address, name, node_uuid, portgroup_id, record, id] }
   else yield { ...INSERT_PORT, values: [uuid, id, address, name, node_uuid, portgroup_id, record] }
 }
 
-function* resourceStatements({ kind, uuid, before, after }: ResourceChange, version: number): Iterable<Statement> {
+function* resourceStatements(change: ResourceChange, version: number): Iterable<Statement> {
+  const { kind, uuid, before, after } = change
+  if (before && after && before.record.id !== after.record.id) {
+    yield* resourceStatements({ ...change, after: undefined }, version)
+    yield* resourceStatements({ ...change, before: undefined }, version)
+    return
+  }
   if (!after) {
-    if (before) yield { ...DELETE_RESOURCE, values: [kind, uuid, version] }
+    if (before) yield { ...DELETE_RESOURCE, values: [kind, uuid, version, before.record.id] }
     return
   }
   const { record } = after
   const node = ownerNodeOf(record)
   const text = JSON.stringify(record)
-  if (before) yield { ...UPDATE_RESOURCE, values: [kind, uuid, version, node, text] }
+  if (before) yield { ...UPDATE_RESOURCE, values: [kind, uuid, version, node, text, record.id] }
   else yield { ...INSERT_RESOURCE, values: [kind, record.id, uuid, node, text] }
   const keys = keysOf(after)
   if (before && JSON.stringify(keysOf(before)) === JSON.stringify(keys)) return
@@ -137,7 +156,7 @@ const NO_WORK: NodeWork = { effects: [], deadlines: new Map() }
 
 /**
  * Makes a statement fail, by a division by zero, when it has changed no row: another process has changed the record
- * first. The transaction fails with it, before its commit, without another round trip.
+ * first, or has put another in its place, whose id is another. The transaction fails with it, before its commit, without another round trip.
  */
 const unlessOneRow = (statement: string): string =>
   `with done as (${statement} returning 1) select 1 / count(*) from done`
@@ -155,17 +174,21 @@ const INSERT_NODE = statement(
 const UPDATE_NODE = statement(
   'update-node',
   unlessOneRow(
-    `update nodes set provision_state = $3, revision = $4, record = $5, work = $6 where uuid = $1 and revision = $2`,
+    `update nodes set provision_state = $3, revision = $4, record = $5, work = $6
+     where uuid = $1 and revision = $2 and id = $7`,
   ),
 )
 const UPDATE_NODE_KEYS = statement(
   'update-node-keys',
   unlessOneRow(
-    `update nodes set provision_state = $3, revision = $4, record = $5, work = $6, name = $7, instance_uuid = $8,
-     driver = $9, chassis_id = $10 where uuid = $1 and revision = $2`,
+    `update nodes set provision_state = $3, revision = $4, record = $5, work = $6, name = $8, instance_uuid = $9,
+     driver = $10, chassis_id = $11 where uuid = $1 and revision = $2 and id = $7`,
   ),
 )
-const DELETE_NODE = statement('delete-node', unlessOneRow('delete from nodes where uuid = $1 and revision = $2'))
+const DELETE_NODE = statement(
+  'delete-node',
+  unlessOneRow('delete from nodes where uuid = $1 and revision = $2 and id = $3'),
+)
 const INSERT_PORT = statement(
   'insert-port',
   `insert into ports (uuid, id, address, name, node_uuid, portgroup_id, record) values ($1, $2, $3, $4, $5, $6, $7)`,
@@ -174,10 +197,13 @@ const UPDATE_PORT = statement(
   'update-port',
   unlessOneRow(
     `update ports set version = version + 1, address = $3, name = $4, node_uuid = $5, portgroup_id = $6, record = $7
-     where uuid = $1 and version = $2`,
+     where uuid = $1 and version = $2 and id = $8`,
   ),
 )
-const DELETE_PORT = statement('delete-port', unlessOneRow('delete from ports where uuid = $1 and version = $2'))
+const DELETE_PORT = statement(
+  'delete-port',
+  unlessOneRow('delete from ports where uuid = $1 and version = $2 and id = $3'),
+)
 const INSERT_RESOURCE = statement(
   'insert-resource',
   'insert into resources (kind, id, uuid, node_uuid, record) values ($1, $2, $3, $4, $5)',
@@ -186,12 +212,12 @@ const UPDATE_RESOURCE = statement(
   'update-resource',
   unlessOneRow(
     `update resources set version = version + 1, node_uuid = $4, record = $5
-     where kind = $1 and uuid = $2 and version = $3`,
+     where kind = $1 and uuid = $2 and version = $3 and id = $6`,
   ),
 )
 const DELETE_RESOURCE = statement(
   'delete-resource',
-  unlessOneRow('delete from resources where kind = $1 and uuid = $2 and version = $3'),
+  unlessOneRow('delete from resources where kind = $1 and uuid = $2 and version = $3 and id = $4'),
 )
 const DELETE_KEYS = statement('delete-keys', 'delete from resource_keys where kind = $1 and owner = $2')
 const INSERT_KEY = statement(

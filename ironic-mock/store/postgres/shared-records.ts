@@ -43,17 +43,17 @@ export class SharedRecords {
   /** Takes over what this process has committed. */
   applyOwn(changes: RecordChanges): void {
     const { records, versions } = this
-    for (const [uuid, { after }] of changes.nodes) {
+    for (const [uuid, { before, after }] of changes.nodes) {
       putNodeImage(records, uuid, after)
-      if (!after) this.#lists.delete(uuid)
+      if (before?.entry.columns.id !== after?.entry.columns.id) this.#lists.delete(uuid)
     }
     for (const [uuid, { before, after }] of changes.ports) {
       putPortImage(records, uuid, after)
-      versions.set(uuid, before && after ? versions.of(uuid) + 1 : 1)
+      versions.set(uuid, before && before.id === after?.id ? versions.of(uuid) + 1 : 1)
     }
     for (const [key, { kind, uuid, before, after }] of changes.resources) {
       putResourceImage(records, kind, uuid, after)
-      versions.set(key, before && after ? versions.of(key) + 1 : 1)
+      versions.set(key, before && before.record.id === after?.record.id ? versions.of(key) + 1 : 1)
     }
     for (const [node, lists] of changes.lists)
       this.#lists.set(node, new Map([...(this.#lists.get(node) ?? []), ...lists]))
@@ -68,7 +68,7 @@ export class SharedRecords {
       const known = records.nodes.get(uuid)
       if (row && known?.revision === Number(row.revision) && known.columns.id === Number(row.id)) continue
       putNodeImage(records, uuid, row && nodeImageOf(row))
-      if (!row) this.#lists.delete(uuid)
+      if (!row || known?.columns.id !== Number(row.id)) this.#lists.delete(uuid)
     }
     const ports = new Map(rows.ports.map((row) => [row.uuid, row]))
     for (const uuid of keys.ports) {

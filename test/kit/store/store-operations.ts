@@ -206,8 +206,15 @@ async function changeOf(store: Store, wanted: WantedCommit): Promise<Commit> {
   return change
 }
 
+/** Contents of a store. */
+interface StoreContents {
+  readonly [part: string]: unknown
+  /** Nodes in the order of their ids, which is that of their creation where one process has made them. */
+  readonly created: readonly string[]
+}
+
 /** All that a store has, as it compares between stores: without ids, references by id as uuids. */
-export async function storeContents(store: Store): Promise<unknown> {
+export async function storeContents(store: Store): Promise<StoreContents> {
   const uuids = await uuidsOfIds(store)
   const nodes = await store.nodes({ sortKey: 'uuid' })
   const perNode = await Promise.all(

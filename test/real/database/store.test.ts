@@ -48,7 +48,7 @@ test('a process that has caught up sees what another has acknowledged; of two ch
 })
 
 test('while all records are read again heartbeats are written over the session, and a commit waits and is made', async () => {
-  const address = await newAddress()
+  const address = newAddress()
   const store = scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
   const blocker = await connectDatabase(address)
@@ -76,7 +76,7 @@ test('while all records are read again heartbeats are written over the session, 
 })
 
 test('a commit that is under way when all records are read again is in them', async () => {
-  const address = await newAddress()
+  const address = newAddress()
   const store = scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
   for (let revision = 1; revision <= 20; revision++) {
