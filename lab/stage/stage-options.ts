@@ -40,7 +40,7 @@ interface MachinesElsewhere {
  * A database that other processes have too, with machines of none of them. Each has a name of its own: `[DEFAULT]host`, or else
  * the name of this host and the port.
  */
-export interface StageDatabase {
+interface StageDatabase {
   readonly address: DatabaseAddress
   readonly role: MemberRole
 }
