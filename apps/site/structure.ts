@@ -93,6 +93,7 @@ const GUIDES: SiteSection = {
         doc('A dump of your own BMC', 'how-to/bmc-dumps'),
         doc('BMCs over IPMI', 'how-to/ipmi'),
         doc('A fleet for a real Ironic', 'how-to/fleet'),
+        doc('Several processes, one Ironic', 'how-to/scale'),
         doc('CoreOS as the ramdisk', 'how-to/coreos-ramdisk'),
         doc('Real disks and SSH', 'how-to/real-targets'),
       ],

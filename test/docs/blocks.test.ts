@@ -29,6 +29,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/in-a-test.md': 'test/docs/in-a-test.test.ts',
   'docs/ipmi.md': 'test/real/programs/ipmitool.test.ts',
   'docs/recordings.md': 'test/docs/recordings.test.ts',
+  'docs/scale.md': 'test/real/commands/scale-guide.test.ts',
   'docs/rehearse.md': 'test/docs/examples.test.ts',
   'docs/writing-a-step.md': 'test/docs/writing-a-step.test.ts',
   'examples/README.md': 'test/docs/examples.test.ts',

@@ -38,7 +38,7 @@ export async function followShellGuide(page: string, options: ShellGuideOptions)
       await writeFile(join(folder, name), `#!/bin/sh\nexec ${line} "$@"\n`)
       await chmod(join(folder, name), 0o755)
     }
-    const script = ['set -euo pipefail', 'trap "kill %1 2>/dev/null || true; wait" EXIT', ...begin]
+    const script = ['set -euo pipefail', 'trap "kill \\$(jobs -p) 2>/dev/null || true; wait" EXIT', ...begin]
     const expected: { name: string; shown: string }[] = []
     let last = ''
     for (const { language, name, text } of blocks(page).filter(({ isRun }) => isRun)) {
