@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { NodeRecord } from '../../../base/wire/index.js'
+import type { StoreView } from '../../../ironic-mock/store/open-store.js'
 import type { Commit, Store } from '../../../ironic-mock/store/store.js'
 import { AT, chassis, node, port, portgroup } from '../store-records.js'
 
@@ -95,7 +96,7 @@ class RefusedByCaller extends Error {
  * @param knows the operations are worked out from its records
  */
 export async function doOperations(
-  store: Store,
+  store: Store & StoreView,
   group: readonly StoreOperation[],
   knows: Store = store,
 ): Promise<unknown[]> {
@@ -113,7 +114,11 @@ function refusalOf(error: unknown): unknown {
   return name === 'DanglingReference' ? { name, kind } : { name, field, value, kind, message }
 }
 
-async function callOf(store: Store, operation: StoreOperation, knows: Store): Promise<() => Promise<unknown>> {
+async function callOf(
+  store: Store & StoreView,
+  operation: StoreOperation,
+  knows: Store,
+): Promise<() => Promise<unknown>> {
   switch (operation.do) {
     case 'create node': {
       const fields = { name: operation.name, chassis_id: await chassisId(knows, operation.chassis) }
@@ -134,6 +139,7 @@ async function callOf(store: Store, operation: StoreOperation, knows: Store): Pr
         store.updatePort(operation.uuid, ({ extra }) => ({
           address: operation.address,
           node_uuid: operation.node,
+          portgroup_id: null,
           extra: { moves: Number(extra['moves'] ?? 0) + 1 },
         }))
     case 'remove port':
@@ -150,7 +156,10 @@ async function callOf(store: Store, operation: StoreOperation, knows: Store): Pr
     case 'remove group':
       return () =>
         store.removeResource('portgroup', operation.uuid, () => {
-          if (operation.refuses) throw new RefusedByCaller('in use')
+          // As the API, which keeps a portgroup that has ports.
+          const id = store.resourcesNow('portgroup', {}).find(({ uuid }) => uuid === operation.uuid)?.id
+          const isUsed = store.portsNow({}).some(({ portgroup_id: group }) => group === id)
+          if (operation.refuses || isUsed) throw new RefusedByCaller('in use')
         })
     case 'create chassis':
       return () => store.createResource('chassis', chassis(operation.uuid))
@@ -183,7 +192,9 @@ async function changeOf(store: Store, wanted: WantedCommit): Promise<Commit> {
   if (wanted.deadline !== undefined) change.deadlines = [{ kind: 'callback', at: wanted.deadline }]
   if (wanted.newPort) {
     const { uuid: portUuid, address, group } = wanted.newPort
-    const groupId = group === null ? null : ((await store.resource('portgroup', group))?.id ?? MISSING_ID)
+    // The API lets a port join a portgroup of its node only.
+    const known = group === null ? undefined : await store.resource('portgroup', group)
+    const groupId = group === null || (known && known.node_uuid !== uuid) ? null : (known?.id ?? MISSING_ID)
     change.createPorts = [{ ...port(address, uuid, portUuid), id: 0, portgroup_id: groupId }]
   }
   if (wanted.lostPort !== undefined) change.removePorts = [wanted.lostPort]
