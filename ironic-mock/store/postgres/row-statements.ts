@@ -56,7 +56,9 @@ function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): I
     return
   }
   const { columns, revision, text, record } = after.entry
-  const { id, name, instance_uuid, provision_state, driver } = columns
+  const { id, provision_state, driver } = columns
+  const name = columnText(columns.name)
+  const instance_uuid = columnText(columns.instance_uuid)
   const { chassis_id } = record
   const work = workText(after.work)
   if (!before)
@@ -85,6 +87,9 @@ function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): I
     }
 }
 
+/** A unique value. PostgreSQL has no text with a NUL: such a value is its JSON there. */
+const columnText = (value: string | null): string | null => (value?.includes('\0') ? JSON.stringify(value) : value)
+
 function sameKeys({ entry: before }: NodeImage, { entry: after }: NodeImage): boolean {
   return (
     before.columns.name === after.columns.name &&
@@ -104,7 +109,8 @@ function* portStatements(uuid: string, version: number, before?: PortRecord, aft
     if (before) yield { ...DELETE_PORT, values: [uuid, version, before.id] }
     return
   }
-  const { id, address, name, node_uuid, portgroup_id } = after
+  const { id, address, node_uuid, portgroup_id } = after
+  const name = columnText(after.name)
   const record = JSON.stringify(after)
   if (before) yield { ...UPDATE_PORT, values: [uuid, version, address, name, node_uuid, portgroup_id, record, id] }
   else yield { ...INSERT_PORT, values: [uuid, id, address, name, node_uuid, portgroup_id, record] }

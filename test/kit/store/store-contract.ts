@@ -52,6 +52,15 @@ export function testStore(open: (clock?: Clock) => Store | Promise<Store>): void
       expect((await store.node('b'))?.node.description).toBe('other')
     })
 
+    test('with a name that has a NUL is made, and the name is taken then', async () => {
+      const store = await open()
+      const { node: made } = await store.createNode(node('a', { name: 'NUL \u0000' }))
+      expect((await store.node('a'))?.node.name).toBe(made.name)
+      await expect(store.createNode(node('b', { name: made.name }))).rejects.toMatchObject({ name: 'Duplicate' })
+      await store.commit({ node: 'a', expect: 1, patch: { name: 'plain' } })
+      await store.createNode(node('b', { name: made.name }))
+    })
+
     test.each<[string, Partial<NodeRecord>]>([
       ['name', { name: 'taken' }],
       ['instance_uuid', { instance_uuid: 'taken' }],

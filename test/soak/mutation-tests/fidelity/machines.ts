@@ -690,8 +690,8 @@ export const STREAM_MUTANTS = fidelityMutants('streams', [
     row: 'Their `--tls-verify=false` takes any certificate',
     does: 'takes it',
     file: 'base/registry/access/registry-server.ts',
-    from: 'this.#http = new HttpClient({ ...access.http, allow: this.#allow })',
-    to: 'this.#http = new HttpClient({ ...access.http, allow: this.#allow, insecure: access.insecure })',
+    from: 'allow: this.#allow,',
+    to: 'allow: this.#allow, insecure: access.insecure,',
   },
   {
     row: '`oc adm release new` looks into every component',
