@@ -114,6 +114,31 @@ const WRONG: Wrong[] = [
     remedy: '--target local:disk.img',
   },
   {
+    argv: 'up --role conductor',
+    says: '--role is about a database of several processes, and none is named',
+    remedy: 'add --database postgres://USER@HOST/DATABASE, or leave it out',
+  },
+  {
+    argv: 'up --database postgres://ironic:secret@db/ironic',
+    says: 'the URL of --database has a password, which every user of this host could read in the list of processes',
+    remedy: /--database-password-file FILE/,
+  },
+  {
+    argv: 'up --database postgres://ironic@db/ironic --nodes 3',
+    says: '--nodes is about machines of this process, and --database has none',
+    remedy: /ironstage fleet/,
+  },
+  {
+    argv: 'up --database postgres://ironic@db/ironic --machines here',
+    says: '--machines here: the machines of --database are elsewhere, where all of its processes reach them',
+    remedy: /ironstage fleet/,
+  },
+  {
+    argv: 'up --database postgres://ironic@db:many/ironic',
+    says: 'the port of the database is "many"',
+    remedy: 'name a port from 1 to 65535',
+  },
+  {
     argv: 'up --profile metl3',
     says: '--profile is "metl3", which is not one of metal3, openshift, upstream',
     remedy: '--profile metal3',
