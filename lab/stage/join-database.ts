@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { openSharedDatabase, type SharedDatabase } from '../../ironic-mock/index.js'
 import { packageVersion, UserError, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { IronicSettings } from './ironic-settings.js'
+import { urlForOthers } from './stage-elsewhere.js'
 import type { StageOptions } from './stage-options.js'
 
 interface DatabaseSurroundings {
@@ -19,11 +20,12 @@ interface DatabaseSurroundings {
  * @throws UserError `two-databases` for a state folder with a database of its own
  */
 export async function joinDatabase(
-  { database, folder = null }: StageOptions,
+  { database, folder = null, network }: StageOptions,
   { clock, logger, settings: { conf, service, types }, url }: DatabaseSurroundings,
 ): Promise<SharedDatabase | undefined> {
   if (!database) return undefined
   const { address, role } = database
+  const { host = '127.0.0.1' } = network ?? {}
   if (folder && existsSync(folder.ironicDb))
     throw new UserError('two-databases', `${folder.path} has a database of its own, beside ${address.shown}`)
   const self = {
@@ -31,7 +33,7 @@ export async function joinDatabase(
     role,
     group: conf.conductorGroup,
     drivers: types.map((type) => type.name),
-    url: role === 'conductor' ? null : (service.publicEndpoint ?? url),
+    url: role === 'conductor' ? null : (service.publicEndpoint ?? (await urlForOthers(url, host, clock))),
     version: packageVersion(),
   }
   return openSharedDatabase({ address, self, clock, logger })

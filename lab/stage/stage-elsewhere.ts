@@ -35,14 +35,16 @@ interface ElsewhereSurroundings {
  * @throws UserError `port-in-use`, and `agent-address` where no address of this host is one for others
  */
 export async function openElsewhere(
-  { elsewhere, network, folder = null }: StageOptions,
+  { elsewhere, database, network, folder = null }: StageOptions,
   { clock, randomness, probe, events, logger, scope }: StageCore,
   { settings: { conf, service }, connections, live }: ElsewhereSurroundings,
 ): Promise<Elsewhere | undefined> {
   if (!elsewhere) return undefined
   const { host = '127.0.0.1', allowedHosts } = network ?? {}
   const { publicEndpoint } = service
-  const advertise = publicEndpoint === null ? await hostForOthers(host, clock) : hostIn(publicEndpoint)
+  // Each of several processes has boot files of its own; the public endpoint is what they share.
+  const isOwn = publicEndpoint === null || database !== undefined
+  const advertise = isOwn ? await hostForOthers(host, clock) : hostIn(publicEndpoint)
   const files = scope.use(
     await openBootFiles({
       host,
@@ -81,6 +83,14 @@ const hostIn = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g
 /** True if the configuration names a ramdisk for all nodes, or for those of an architecture. */
 const namesImages = ({ deployIso, deployKernel, deployRamdisk, deployKernelByArch }: ConductorConf): boolean =>
   deployIso !== '' || (deployKernel !== '' && deployRamdisk !== '') || Object.keys(deployKernelByArch).length > 0
+
+/**
+ * The URL of an API at which other hosts reach it.
+ *
+ * @throws UserError `agent-address` where no address of this host is one for others
+ */
+export const urlForOthers = async (url: string, host: string, clock: StageCore['clock']): Promise<string> =>
+  urlFor(url, await hostForOthers(host, clock))
 
 async function hostForOthers(host: string, clock: StageCore['clock']): Promise<string> {
   if (!isEveryAddress(host)) return host

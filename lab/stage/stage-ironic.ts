@@ -64,7 +64,7 @@ export function ironicStarter(
       types,
       agents: toAgentsOf(machines, { transport: toAgents, addresses, probe }),
       logger: withFields(logger, { room: 'conductor' }),
-      ironicUrl: () => (role === 'conductor' ? share?.apiUrl : elsewhere?.ironicUrl) ?? url,
+      ironicUrl: () => (role === 'conductor' ? (service.publicEndpoint ?? share?.apiUrl) : elsewhere?.ironicUrl) ?? url,
       proxies: labProxies(options),
       ...defined({ from, share, servedImages: elsewhere?.imagesFor ?? live?.imagesFor, findImage: options.findImage }),
       deploymentRepeated: (repeated) => events.emit({ kind: 'deployment-repeated', ...repeated }),

@@ -36,11 +36,11 @@ class SharedLabs implements AsyncDisposable {
     return new SharedLabs(addressOf(server, schema))
   }
 
-  async add(name: string, role: MemberRole): Promise<ServedLab> {
+  async add(name: string, role: MemberRole, ...set: string[]): Promise<ServedLab> {
     return this.scope.use(
       await ironicElsewhere({
         speed: SPEED,
-        ironic: { set: [`DEFAULT.host=${name}`] },
+        ironic: { set: [`DEFAULT.host=${name}`, ...set] },
         database: { address: this.address, role },
       }),
     )
@@ -138,4 +138,10 @@ test('while the database is away a call waits and then gets 503 with Retry-After
   await server.start()
   await stage.client.createNode({ name: 'after', driver: 'fake-hardware' })
   expect((await stage.client.nodes()).map(({ name }) => name)).toEqual(['before', 'after'])
+})
+
+test('boot files are at the conductor that has them, where the public endpoint is that of all APIs', async () => {
+  await using labs = SharedLabs.open('endpoint')
+  const { stage } = await labs.add('ironic-0', 'all', 'api.public_endpoint=http://ironic.example:6385')
+  expect(stage.elsewhere!.bootUrl).toMatch(/^http:\/\/127\.0\.0\.1:/)
 })
