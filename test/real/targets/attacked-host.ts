@@ -77,7 +77,7 @@ export class AttackedHost implements AsyncDisposable {
 for t in "$3/canary" "$2/mounted"; do ( cd "$t"; find . -exec stat -c '%n %F %a %u %g %s %Y %N' {} + | sort; find . -type f -exec sha256sum {} + | sort ); done
 losetup --list --noheadings --output NAME,BACK-FILE | grep -E "$2/(victim|mounted)"
 ls -l /dev/canary* /dev/shm/canary* /etc/ironstage-canary /etc/udev/rules.d/99-canary.rules /run/ironstage/canary /run/ironstage/loops/canary 2>/dev/null
-cat /proc/sys/kernel/core_pattern; hostname; ipcs -m | grep -c .; ip -o link show lo; grep -o 'user *ironstage-.*' /proc/keys; cat "$5"; ps -eo args | grep -c '[s]leep 987654'; kill -0 "$4" && echo alive`,
+cat /proc/sys/kernel/core_pattern; hostname; ipcs -m | awk '$5 == 64' | grep -c .; ip -o link show lo; grep -o 'user *ironstage-.*' /proc/keys; cat "$5"; ps -eo args | grep -c '[s]leep 987654'; kill -0 "$4" && echo alive`,
       ...['state', this.#victim, this.#place, this.folder, String(this.#process?.pid), join(this.#place, 'heard')],
     )
     return `${stdout}spoken to ${this.#spoken} times`
