@@ -1,5 +1,5 @@
 import { silent, systemClock, systemRandom } from '../../../../base/runtime/index.js'
-import { CONDUCTOR_HOST, serve } from '../../../../lab/index.js'
+import { serve } from '../../../../lab/index.js'
 import { freePort } from '../../free-port.js'
 import { realIronic } from '../../ironic.js'
 import { compare, type Comparison } from './compare.js'
@@ -41,8 +41,9 @@ export async function openSides(settings: Settings = {}): Promise<Sides> {
     explained,
     unexplained: async (script) => {
       const [theirs, own] = await Promise.all([
+        // `[DEFAULT]host` of the file.
         play(script, { url: real.url, conductor: 'real-conductor' }),
-        play(script, { url: `http://127.0.0.1:${port}`, conductor: CONDUCTOR_HOST }),
+        play(script, { url: `http://127.0.0.1:${port}`, conductor: 'real-conductor' }),
       ])
       const { differences, partings } = compare(script.name, theirs, own)
       return {
