@@ -54,7 +54,7 @@ class KilledIronics implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#processes.map((up) => (up.alive ? up.kill() : undefined)))
+    await Promise.all(this.#processes.filter((up) => up.alive).map((up) => up.kill()))
   }
 }
 
