@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Scope, seededRandom, type Random } from '../../../base/runtime/index.js'
 import type { ProvisionState } from '../../../base/wire/index.js'
-import { UpProcess } from '../../kit/commands/up-process.js'
+import { fixedPort, UpProcess } from '../../kit/commands/up-process.js'
 import { howMany } from '../../kit/how-many.js'
-import { freePort } from '../free-port.js'
 import { PostgresServer } from '../postgres.js'
 
 const PROCESSES = 3
@@ -35,8 +34,8 @@ class KilledIronics implements AsyncDisposable {
     readonly ports: readonly number[],
   ) {}
 
-  static async open(database: string): Promise<KilledIronics> {
-    const ports = await Promise.all(Array.from({ length: PROCESSES }, () => freePort()))
+  static async open(database: string, random: Random): Promise<KilledIronics> {
+    const ports = await Promise.all(Array.from({ length: PROCESSES }, () => fixedPort(() => random.next())))
     const all = new KilledIronics(['--database', database, '--no-ui', '--speed', '20'], ports)
     for (const index of ports.keys()) await all.start(index)
     return all
@@ -143,8 +142,9 @@ class NodeClient {
 test('kills of processes and of the database lose nothing that was acknowledged, and leave no node stuck', async () => {
   await using scope = new Scope()
   const server = scope.use(await PostgresServer.open({ access: ['host all postgres 127.0.0.1/32 trust'] }))
-  const ironics = scope.use(await KilledIronics.open(`postgres://postgres@127.0.0.1:${server.port}/postgres`))
   const random = seededRandom(Date.now() % 100_000)
+  const database = `postgres://postgres@127.0.0.1:${server.port}/postgres`
+  const ironics = scope.use(await KilledIronics.open(database, random))
   const clients = Array.from({ length: NODES }, (_, n) => new NodeClient(`node-${n}`, ironics.ports, random))
   for (const client of clients) await client.create()
   const stop = new AbortController()
