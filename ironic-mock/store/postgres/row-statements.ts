@@ -46,7 +46,7 @@ const inOrder = <T>(records: ReadonlyMap<string, T>): [string, T][] => [...recor
 function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): Iterable<Statement> {
   const known = before?.entry.columns.id
   if (before && after && known !== after.entry.columns.id) {
-    // Another node took the uuid in the same transaction: nothing of the first may stay, and its revision begins anew.
+    // Another node has the uuid now: the row of the first is deleted, and the revisions of the new one begin at 1.
     yield* nodeStatements(uuid, before)
     yield* nodeStatements(uuid, undefined, after)
     return
