@@ -9,6 +9,7 @@ import { ClockControl } from '../control/clock-control.js'
 import { controlApi } from '../control/control-api.js'
 import { controlHandlers } from '../control/handlers.js'
 import { machineChanges } from '../control/machine-changes.js'
+import type { LabMembers } from '../members/lab-members.js'
 import type { LiveImages } from '../images/live-images.js'
 import { Metrics } from '../metrics/metrics.js'
 import { withPage } from '../page/dashboard-page.js'
@@ -29,6 +30,8 @@ interface ControlledParts {
   machines: Machines
   accounts: BmcAccounts
   live: LiveImages | undefined
+  /** The processes of its database; undefined for one of this process alone. */
+  members: LabMembers | undefined
   /** Opened later: snapshots stop and start the Ironic that the control API stands beside. */
   entrance: LateBound<StageEntrance>
 }
@@ -38,7 +41,7 @@ export function stageControl(
   options: StageOptions,
   { clock, probe, events, logger }: StageCore,
   { access, outsideRequests }: Connections,
-  { observation, database, machines: all, accounts, live, entrance }: ControlledParts,
+  { observation, database, machines: all, accounts, live, members, entrance }: ControlledParts,
 ): (api: Dispatch) => Dispatch {
   const { guard } = access
   const { faults, journal, recorder, strikes, node } = observation
@@ -69,7 +72,13 @@ export function stageControl(
       deadlines: deadlinesOf(database.records, record.uuid),
       plan: stepPlan(record, database.records),
     }),
-    clock: new ClockControl({ clock, events, node, note: (what) => recorder.lab(what) }),
+    clock: new ClockControl({
+      clock,
+      events,
+      node,
+      note: (what) => recorder.lab(what),
+      ...defined({ fixed: members && 'the processes of a database have the same, from their --speed' }),
+    }),
     machineOf: (record) => findNodeMachine(record, machines),
     enroll: (wanted) => enrollMore(wanted, { machines, node, spec, enroll }),
     removeNode: (record) => removeNode(record, entrance.get().client, machines),
@@ -79,7 +88,7 @@ export function stageControl(
       if (machine.spec.bmc) setAccount(machine.spec.bmc.address, account)
     },
     images: (record) => live?.urlsOf(record),
-    ...defined({ hostOf: options.hostOf, recordings: options.recordings }),
+    ...defined({ hostOf: options.hostOf, recordings: options.recordings, entriesOf: members?.entriesOf }),
     waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
     setBmcAccount: (record, account) => {
       const address = bmcAddressOf(record)
@@ -90,7 +99,10 @@ export function stageControl(
   const queues = () => queueLengths(database.records)
   const metrics = new Metrics({ clock, machines, faults, journal, strikes, nodes, queues })
   return (api) => {
-    const control = metrics.beside(controlApi({ api, handlers, logger, ...defined({ guard }) }), guard)
+    const beside = members
+      ? members.beside(api, handlers, { guard, recordings: options.recordings })
+      : controlApi({ api, handlers, logger, ...defined({ guard }) })
+    const control = metrics.beside(beside, guard)
     return options.page ? withPage(control) : control
   }
 }

@@ -93,7 +93,7 @@ export async function up(
   recordings.open(replayedIronic(served))
   await using _replays = recordings
   const uiUrl = dashboardUrl(served.url, options)
-  served.stage.faults.addAll(faults)
+  await served.stage.addFaults(faults)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   await using api = await cluster?.open(served, clock, logger)
   if (object && api) await object.show(api.client, clock)
@@ -150,7 +150,9 @@ export async function up(
       onChange: (report) => say(hostEvent(report), hostText(report)),
     })
   const why = await untilStopped(options, environment)
-  for (const fault of served.stage.faults.list())
+  // Faults of several processes go on after the end of one.
+  const ownFaults = served.stage.member ? [] : served.stage.faults.list()
+  for (const fault of ownFaults)
     if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(maskValue(fault) as FaultReport)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
   // As kubectl apply ends where it could not take all objects.
