@@ -30,7 +30,7 @@ create table shards (
 `
 
 /**
- * What the control APIs of the processes share: how they reach each other, the secret by which they know each other, and
+ * Tables of what the control APIs of the processes share: how they reach each other, the secret by which they know each other, and
  * the faults. `lab` has one row; its number of `faults` grows with each change of them, and each process notes the one
  * that it has in force.
  */

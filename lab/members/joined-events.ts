@@ -146,7 +146,7 @@ class JoinedFollow {
       const after = this.#cursor.get(row.stream) ?? (await this.#joined.index(row)).journal.first - 1
       if (signal.aborted) return
       const params = { ...this.#conditions, after } as NonNullable<Parameters<LabClient['events']>[0]>
-      await this.#bring(row.host, row.stream, oneByOne(this.#joined.ask(row, signal).events(params), known))
+      await this.#bring(row.host, row.stream, oneByOne(this.#joined.streamOf(row, signal).events(params), known))
       known.isMissed = false
     } catch (error) {
       if (isLost(error)) this.#lose(`${row.host}: ${errorChain(error).join(': ')}`)

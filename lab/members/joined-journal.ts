@@ -1,4 +1,4 @@
-import { errorChain, defined, seconds, sharedAbort } from '../../base/runtime/index.js'
+import { errorChain, defined, seconds, onAbort, sharedAbort, systemClock } from '../../base/runtime/index.js'
 import type { LabClient, LabReport, JournalEntry, JournalPage, MissingProcess } from '../../control/index.js'
 import type { MemberRow, SharedDatabase } from '../../ironic-mock/index.js'
 import { queryFrom } from '../control/journal-handlers.js'
@@ -9,7 +9,7 @@ import { mergeEntries, type ProcessEntries } from './merge-entries.js'
 
 export interface JoinedJournalParts {
   readonly shared: SharedDatabase
-  /** Of this process. */
+  /** The journal of this process. */
   readonly journal: Journal
   readonly secret: string
 }
@@ -28,7 +28,7 @@ const DOCUMENT_TIMEOUT = seconds(10)
 /** Entries that are asked of each process at once where all are wanted. */
 const PAGE_ENTRIES = 1000
 
-/** What one process has for a page. */
+/** The part of one process in a page. */
 interface AskedEntries extends ProcessEntries {
   readonly isMore: boolean
 }
@@ -101,21 +101,33 @@ export class JoinedJournal {
 
   /** Counts of another process. */
   index(row: MemberRow): Promise<LabReport> {
-    return this.ask(row).index()
+    return this.#document(row, (client) => client.index())
   }
 
-  /** Another process, for one document or for a stream. @throws Error for one that names no address */
-  ask({ control, stream }: MemberRow, streaming?: AbortSignal): LabClient {
-    if (!control) throw new Error('it has no control API')
-    const { secret } = this.#parts
-    if (streaming) return askMember({ control, stream }, secret, streaming, true)
-    const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(DOCUMENT_TIMEOUT)])
-    return askMember({ control, stream }, secret, signal)
+  /** Another process, for a stream. @throws Error for one that has no control API */
+  streamOf(row: MemberRow, signal: AbortSignal): LabClient {
+    return this.#client(row, signal, true)
   }
 
   /** Ends the questions that are under way. */
   close(): void {
     this.#ending.abort(new Error('the lab has ended'))
+  }
+
+  async #document<T>(row: MemberRow, ask: (client: LabClient) => Promise<T>): Promise<T> {
+    const late = new AbortController()
+    using _ = onAbort(this.#ending.signal, (reason) => late.abort(reason))
+    using _timer = systemClock().timer(
+      DOCUMENT_TIMEOUT,
+      () => late.abort(new Error(`its answer was not whole after ${DOCUMENT_TIMEOUT / 1000} s`)),
+      { weak: true },
+    )
+    return await ask(this.#client(row, late.signal, false))
+  }
+
+  #client({ control, stream }: MemberRow, signal: AbortSignal, isStream: boolean): LabClient {
+    if (!control) throw new Error('it has no control API')
+    return askMember({ control, stream }, this.#parts.secret, signal, isStream)
   }
 
   get #living(): MemberRow[] {
@@ -162,7 +174,7 @@ export class JoinedJournal {
   ): Promise<AskedEntries> {
     const after = start.get(row.stream)
     const params = { ...conditions, ...defined({ after }), ...wanted } as JournalParams
-    const { entries, next } = await this.ask(row).journal(params)
+    const { entries, next } = await this.#document(row, (client) => client.journal(params))
     return { process: row.host, stream: row.stream, entries, isMore: next !== null }
   }
 }

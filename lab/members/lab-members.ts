@@ -44,10 +44,9 @@ export interface LabMembers extends AsyncDisposable {
    * question goes in a circle.
    */
   beside(
-    api: Dispatch,
     handlers: ControlHandlers,
-    access: { guard: Guard | undefined; recordings: LabRecordings | undefined },
-  ): Dispatch
+    access: { readonly guard?: Guard; readonly recordings?: LabRecordings },
+  ): (api: Dispatch) => Dispatch
 }
 
 /**
@@ -65,14 +64,16 @@ export async function openLabMembers(parts: LabMemberParts): Promise<LabMembers>
   return {
     faults,
     entriesOf: async (node) => (await joined.readAll({ node }, new Map())).entries,
-    beside: (api, handlers, { guard, recordings }) => {
-      const alone = controlApi({ api, handlers, logger })
+    beside: (handlers, { guard, recordings }) => {
       const ofAll = joinedHandlers(handlers, joined, { shared, faults, recordings, now: () => clock.now() })
-      const together = controlApi({ api, handlers: ofAll, logger, ...defined({ guard }) })
-      return (request) => {
-        const token = request.headers[MEMBER_HEADER]
-        if (token === undefined) return together(request)
-        return isOfMember(request, token) ? alone(request) : Promise.resolve(STRANGER)
+      return (api) => {
+        const alone = controlApi({ api, handlers, logger })
+        const together = controlApi({ api, handlers: ofAll, logger, ...defined({ guard }) })
+        return (request) => {
+          const token = request.headers[MEMBER_HEADER]
+          if (token === undefined) return together(request)
+          return isOfMember(request, token) ? alone(request) : Promise.resolve(STRANGER)
+        }
       }
     },
     [Symbol.asyncDispose]: () => {
@@ -112,12 +113,6 @@ function joinedHandlers(
     const { conditions, start } = readQuery(query)
     return joined.readAll(conditions, start ?? new Map())
   }
-  const refuse: ControlHandler = () => {
-    throw new UserError(
-      'shared-database',
-      'several processes have this database, and machines elsewhere would not go back with it: there are no snapshots and no reset',
-    )
-  }
   return {
     ...own,
     ...faultHandlers(faults),
@@ -155,15 +150,26 @@ function joinedHandlers(
       const from = header === undefined ? start : readCursor(header, 'Last-Event-ID')
       return joinedEvents(joined, conditions, from ?? readCursor(await joined.end(), 'cursor'), now)
     },
-    takeSnapshot: refuse,
-    restoreSnapshot: refuse,
-    fork: refuse,
-    removeSnapshot: refuse,
-    exportSnapshot: refuse,
-    importSnapshot: refuse,
-    reset: refuse,
+    ...WITHOUT_SNAPSHOTS,
   }
 }
+
+const refuseSnapshot: ControlHandler = () => {
+  throw new UserError(
+    'shared-database',
+    'several processes have this database, and machines elsewhere would not go back with it: there are no snapshots and no reset',
+  )
+}
+
+const WITHOUT_SNAPSHOTS = {
+  takeSnapshot: refuseSnapshot,
+  restoreSnapshot: refuseSnapshot,
+  fork: refuseSnapshot,
+  removeSnapshot: refuseSnapshot,
+  exportSnapshot: refuseSnapshot,
+  importSnapshot: refuseSnapshot,
+  reset: refuseSnapshot,
+} satisfies Partial<ControlHandlers>
 
 const missingLine = ({ process, why }: MissingProcess): object => ({ kind: 'missing', process, why })
 

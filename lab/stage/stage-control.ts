@@ -39,12 +39,15 @@ interface ControlledParts {
 /** Puts the control API of a stage beside Ironic's. */
 export function stageControl(
   options: StageOptions,
-  { clock, probe, events, logger }: StageCore,
-  { access, outsideRequests }: Connections,
-  { observation, database, machines: all, accounts, live, members, entrance }: ControlledParts,
+  core: StageCore,
+  connections: Connections,
+  parts: ControlledParts,
 ): (api: Dispatch) => Dispatch {
+  const { access, outsideRequests } = connections
+  const { clock, probe, logger } = core
+  const { observation, database, machines: all, accounts, live, members, entrance } = parts
   const { guard } = access
-  const { faults, journal, recorder, strikes, node } = observation
+  const { faults, journal, strikes, node } = observation
   const machines = enteringMachines(all, () => outsideRequests.inputs)
   const nodes = () => [...database.records.nodes.values()].map(({ record }) => record)
   const plainSpec = specsOnDemand(options)
@@ -55,10 +58,7 @@ export function stageControl(
   }
   const enroll: Parameters<typeof enrollMore>[1]['enroll'] = (made, fields) =>
     entrance.get().enroll({ spec: made, fields })
-  const setAccount = (address: string, account: BmcAccount): void => {
-    outsideRequests.inputs?.note({ do: 'account', address, account })
-    accounts.set(address, account)
-  }
+  const setAccount = accountSetter(connections, accounts)
   const handlers = controlHandlers({
     machines,
     faults,
@@ -72,13 +72,7 @@ export function stageControl(
       deadlines: deadlinesOf(database.records, record.uuid),
       plan: stepPlan(record, database.records),
     }),
-    clock: new ClockControl({
-      clock,
-      events,
-      node,
-      note: (what) => recorder.lab(what),
-      ...defined({ fixed: members && 'the processes of a database have the same, from their --speed' }),
-    }),
+    clock: clockControl(core, parts),
     machineOf: (record) => findNodeMachine(record, machines),
     enroll: (wanted) => enrollMore(wanted, { machines, node, spec, enroll }),
     removeNode: (record) => removeNode(record, entrance.get().client, machines),
@@ -98,14 +92,29 @@ export function stageControl(
   })
   const queues = () => queueLengths(database.records)
   const metrics = new Metrics({ clock, machines, faults, journal, strikes, nodes, queues })
+  const ofAll = members?.beside(handlers, defined({ guard, recordings: options.recordings }))
   return (api) => {
-    const beside = members
-      ? members.beside(api, handlers, { guard, recordings: options.recordings })
-      : controlApi({ api, handlers, logger, ...defined({ guard }) })
+    const beside = ofAll?.(api) ?? controlApi({ api, handlers, logger, ...defined({ guard }) })
     const control = metrics.beside(beside, guard)
     return options.page ? withPage(control) : control
   }
 }
+
+const accountSetter =
+  ({ outsideRequests }: Connections, accounts: BmcAccounts) =>
+  (address: string, account: BmcAccount): void => {
+    outsideRequests.inputs?.note({ do: 'account', address, account })
+    accounts.set(address, account)
+  }
+
+const clockControl = ({ clock, events }: StageCore, { observation, members }: ControlledParts): ClockControl =>
+  new ClockControl({
+    clock,
+    events,
+    node: observation.node,
+    note: (what) => observation.recorder.lab(what),
+    ...defined({ fixed: members && 'the processes of a database have the same, from their --speed' }),
+  })
 
 /** @throws UserError `machines-elsewhere` */
 function refuseMachines({ elsewhere }: StageOptions): void {

@@ -188,7 +188,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   return stageOf(options, core, connections, { ...parts, ironic, entrance: entrance.get() })
 }
 
-/** What the processes of a database share of their labs; loaded for such a database, and nowhere before. */
+/** Opens what the processes of a database share of their labs: it is loaded for such a database, and nowhere before. */
 async function openMembers(
   { clock, logger, scope }: StageCore,
   { shared, records }: CurrentDatabase,
@@ -272,22 +272,24 @@ const memberOf = (shared: SharedDatabase | undefined): StageMember | null =>
     ? { address: shared.address.shown, schema: shared.address.schema, name: shared.self.host, role: shared.self.role }
     : null
 
+interface OpenedParts extends Pick<Stage, 'machines' | 'registry'> {
+  database: CurrentDatabase
+  observation: Observation
+  accounts: BmcAccounts
+  live: LiveImages | undefined
+  elsewhere: Elsewhere | undefined
+  enrollment: StageEnrollment
+  members: LabMembers | undefined
+  ironic: StagedIronic
+  entrance: StageEntrance
+}
+
 /** The stage as its users see it. */
 function stageOf(
   options: StageOptions,
   { clock, probe, events, logger, scope }: StageCore,
   { url, access, outsideRequests }: Connections,
-  parts: Pick<Stage, 'machines' | 'registry'> & {
-    database: CurrentDatabase
-    observation: Observation
-    accounts: BmcAccounts
-    live: LiveImages | undefined
-    elsewhere: Elsewhere | undefined
-    enrollment: StageEnrollment
-    members: LabMembers | undefined
-    ironic: StagedIronic
-    entrance: StageEntrance
-  },
+  parts: OpenedParts,
 ): Stage {
   const {
     machines,

@@ -38,6 +38,7 @@ import { hostOfNode } from './host-of-node.js'
 import type { UpCluster } from './up-cluster.js'
 import type { UpIronicObject } from './up-ironic-object.js'
 import { readActors } from './up-actors.js'
+import { readUpDatabase } from './up-database.js'
 import { readyLines } from './up-ready.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
@@ -230,10 +231,9 @@ async function labRequest(options: UpOptions, environment: Environment, configFi
   }
 }
 
-/** The database that this process shares with others, which few commands name. */
+/** The database that this process shares with others. */
 async function databaseOf(options: UpOptions, { variables }: Environment): Promise<ServeOptions['database']> {
   if (DATABASE_OPTIONS.every((name) => options[name] === undefined)) return undefined
-  const { readUpDatabase } = await import('./up-database.js')
   return readUpDatabase(options, variables)
 }
 
