@@ -243,7 +243,8 @@ test('what would be of one process alone is refused, and a clock that passes oth
 test('with passwords and TLS, processes read each other without them, and none of it is for others', async () => {
   await using processes = new Processes('passwords')
   const file = join(processes.scope.use(await temporaryFolder()).path, 'htpasswd')
-  await writeFile(file, 'admin:$2b$04$rGB3ZIiqwvfTHFWjSmAQcuuFH.Yr0iTUhTKjOBRJ9rK0wSwQG3O7S\n')
+  // The hash of "open".
+  await writeFile(file, 'lab:$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW\n')
   const set = [
     'DEFAULT.auth_strategy=http_basic',
     `DEFAULT.http_basic_auth_user_file=${file}`,
@@ -251,6 +252,7 @@ test('with passwords and TLS, processes read each other without them, and none o
   ]
   const first = await processes.add('api-1', 'api', { set })
   const second = await processes.add('api-2', 'api', { set })
+  await processes.add('conductor-1', 'conductor', { set })
   await makeNode(second, 'node-1')
   const transport = processes.scope.use(new HttpTransport({ clock: systemClock(), tls: { insecure: true } }))
   const { headers, url } = first.served.stage
@@ -349,7 +351,9 @@ test('a reader of events sees each entry of all processes once, over the kill of
   await killed.kill()
   await move(second.url, names, 'provide', 'available')
   const late = await commands.start('conductor-3', 'conductor')
-  await move(second.url, names, 'manage', 'manageable')
+  const more = names.map((name) => `late-${name}`)
+  await nodesAt(second.url, more)
+  await move(second.url, more, 'manage', 'manageable')
   const all = async () => (await second.lab.journal({ after: '0', limit: 1000 })).entries.map(keyOf)
   const notes = () => seen.flatMap((entry) => (entry.kind === 'lab' && entry.id === 0 ? [entry.what] : []))
   await expect.poll(() => notes(), until).toEqual([expect.stringContaining('conductor-1')])
