@@ -50,14 +50,7 @@ export function stageControl(
   const { faults, journal, strikes, node } = observation
   const machines = enteringMachines(all, () => outsideRequests.inputs)
   const nodes = () => [...database.records.nodes.values()].map(({ record }) => record)
-  const plainSpec = specsOnDemand(options)
-  // All calls that make machines begin with a specification.
-  const spec: typeof plainSpec = (...wanted) => {
-    refuseMachines(options)
-    return plainSpec(...wanted)
-  }
-  const enroll: Parameters<typeof enrollMore>[1]['enroll'] = (made, fields) =>
-    entrance.get().enroll({ spec: made, fields })
+  const spec = specsOfMachines(options)
   const setAccount = accountSetter(connections, accounts)
   const handlers = controlHandlers({
     machines,
@@ -74,13 +67,17 @@ export function stageControl(
     }),
     clock: clockControl(core, parts),
     machineOf: (record) => findNodeMachine(record, machines),
-    enroll: (wanted) => enrollMore(wanted, { machines, node, spec, enroll }),
+    enroll: (wanted) =>
+      enrollMore(wanted, {
+        machines,
+        node,
+        spec,
+        enroll: (made, fields) => entrance.get().enroll({ spec: made, fields }),
+      }),
     removeNode: (record) => removeNode(record, entrance.get().client, machines),
     removeMachine: (id) => machines.remove(id),
     ...machineChanges(machines, { spec }),
-    setAccountOf: (machine, account) => {
-      if (machine.spec.bmc) setAccount(machine.spec.bmc.address, account)
-    },
+    setAccountOf: ({ spec: { bmc } }, account) => bmc && setAccount(bmc.address, account),
     images: (record) => live?.urlsOf(record),
     ...defined({ hostOf: options.hostOf, recordings: options.recordings, entriesOf: members?.entriesOf }),
     waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
@@ -94,8 +91,8 @@ export function stageControl(
   const metrics = new Metrics({ clock, machines, faults, journal, strikes, nodes, queues })
   const ofAll = members?.beside(handlers, defined({ guard, recordings: options.recordings }))
   return (api) => {
-    const beside = ofAll?.(api) ?? controlApi({ api, handlers, logger, ...defined({ guard }) })
-    const control = metrics.beside(beside, guard)
+    const alone = () => controlApi({ api, handlers, logger, ...defined({ guard }) })
+    const control = metrics.beside(ofAll?.(api) ?? alone(), guard)
     return options.page ? withPage(control) : control
   }
 }
@@ -115,6 +112,15 @@ const clockControl = ({ clock, events }: StageCore, { observation, members }: Co
     note: (what) => observation.recorder.lab(what),
     ...defined({ fixed: members && 'the processes of a database have the same, from their --speed' }),
   })
+
+/** All calls that make machines begin with a specification. */
+function specsOfMachines(options: StageOptions): ReturnType<typeof specsOnDemand> {
+  const specs = specsOnDemand(options)
+  return (...wanted) => {
+    refuseMachines(options)
+    return specs(...wanted)
+  }
+}
 
 /** @throws UserError `machines-elsewhere` */
 function refuseMachines({ elsewhere }: StageOptions): void {

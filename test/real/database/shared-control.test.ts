@@ -288,10 +288,9 @@ class Commands implements AsyncDisposable {
   constructor(private readonly schema: string) {}
 
   async start(name: string, role: string): Promise<UpProcess & { lab: LabClient; url: string }> {
-    const up = new UpProcess([
-      ...['--database', `postgres://postgres@127.0.0.1:${server.port}/postgres`, '--database-schema', this.schema],
-      ...['--role', role, '--set', `DEFAULT.host=${name}`, '--port', '0', '--no-ui', '--speed', String(SPEED)],
-    ])
+    const database = ['--database', `postgres://postgres@127.0.0.1:${server.port}/postgres`]
+    const own = ['--database-schema', this.schema, '--role', role, '--set', `DEFAULT.host=${name}`]
+    const up = new UpProcess([...database, ...own, '--port', '0', '--no-ui', '--speed', String(SPEED)])
     this.scope.onClose(async () => {
       if (!up.alive) return
       process.kill(up.pid, 'SIGCONT')
