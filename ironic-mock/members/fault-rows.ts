@@ -15,7 +15,7 @@ export interface FaultToStore {
 }
 
 /** A fault of all processes. */
-export interface FaultRow {
+interface FaultRow {
   readonly id: number
   readonly fault: string
   readonly struck: number

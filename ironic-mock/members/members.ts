@@ -156,7 +156,9 @@ export class Members implements WorkShare {
    */
   async begin(): Promise<void> {
     const { others } = this.#parts
+    await this.#checkClock()
     await this.#registerFirst()
+    // Another may have begun at the same time.
     await this.#checkClock()
     this.#watching.push(
       others.session.watch({ begun: () => this.#begun(), lost: () => this.#lose() }),

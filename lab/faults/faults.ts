@@ -97,13 +97,18 @@ export class FaultInjector implements LabFaults {
     const ids = new Set(present.map(({ id }) => id))
     for (const id of [...this.#faults.keys()]) if (!ids.has(id)) this.lift(id)
     for (const { id, fault, struck } of present) {
-      const active = this.#faults.get(id) ?? new ActiveFault(id, fault, this.#context.seed * 1000)
+      const active = this.#faults.get(id) ?? this.#followedFault(id, fault)
       active.struck = Math.max(active.struck, struck)
       if (this.#faults.has(id) || isSpent(active)) this.#setAside(active)
       else this.#index.add(active)
       this.#faults.set(id, active)
     }
     this.#watch()
+  }
+
+  #followedFault(id: string, fault: Fault): ActiveFault {
+    const number = Number(id.replace(/^\D+/, ''))
+    return new ActiveFault(id, fault, this.#context.seed * 1000 + number)
   }
 
   /** No longer asks whether a fault strikes that has struck for the last time. */

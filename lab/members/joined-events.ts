@@ -1,4 +1,4 @@
-import { errorChain, seconds, systemClock } from '../../base/runtime/index.js'
+import { errorChain, onAbort, seconds, systemClock } from '../../base/runtime/index.js'
 import { answerOfStream, type WireResponse } from '../../base/wire/index.js'
 import type { JournalEntry, LabClient } from '../../control/index.js'
 import type { MemberRow } from '../../ironic-mock/index.js'
@@ -71,6 +71,7 @@ class JoinedFollow {
   readonly #notes: string[] = []
   #lost: string | undefined
   #wake = (): void => {}
+  readonly #over = new AbortController()
 
   constructor(joined: JoinedJournal, conditions: EntryConditions, start: EntryCursor, around: FollowSurroundings) {
     this.#joined = joined
@@ -80,7 +81,23 @@ class JoinedFollow {
   }
 
   async *frames(): AsyncGenerator<string> {
-    const { signal } = this.#around
+    using _ = onAbort(this.#around.signal, () => this.#end())
+    try {
+      yield* this.#framesAsTheyCome()
+    } finally {
+      this.#end()
+    }
+  }
+
+  /** Lets go of the processes. */
+  #end(): void {
+    this.#over.abort()
+    this.#wake()
+    for (const { taken } of this.#brought.splice(0)) taken()
+  }
+
+  async *#framesAsTheyCome(): AsyncGenerator<string> {
+    const { signal } = this.#over
     const { process, stream } = this.#joined.own
     void this.#bring(process, stream, this.#ownEntries())
     for (let quietSince = this.#wall.now(); !signal.aborted;) {
@@ -141,7 +158,7 @@ class JoinedFollow {
   }
 
   async #follow(row: MemberRow, known: FollowedProcess): Promise<void> {
-    const { signal } = this.#around
+    const { signal } = this.#over
     try {
       const after = this.#cursor.get(row.stream) ?? (await this.#joined.index(row)).journal.first - 1
       if (signal.aborted) return
@@ -159,21 +176,20 @@ class JoinedFollow {
 
   #ownEntries(): AsyncIterable<readonly JournalEntry[]> {
     const { journal, stream } = this.#joined.own
-    const { signal, isOverSocket } = this.#around
     const after = this.#cursor.get(stream) ?? journal.first - 1
-    return journal.follow({ ...queryFrom(this.#conditions), after }, signal, { isPatient: isOverSocket })
+    return journal.follow({ ...queryFrom(this.#conditions), after }, this.#over.signal, {
+      isPatient: this.#around.isOverSocket,
+    })
   }
 
   async #bring(process: string, stream: number, batches: AsyncIterable<readonly JournalEntry[]>): Promise<void> {
-    const { signal } = this.#around
     try {
       for await (const entries of batches) {
-        if (signal.aborted) return
+        if (this.#over.signal.aborted) return
         if (entries.length === 0) continue
         await new Promise<void>((taken) => {
           this.#brought.push({ process, stream, entries, taken })
           this.#wake()
-          signal.addEventListener('abort', () => taken(), { once: true })
         })
       }
     } catch (error) {
@@ -192,8 +208,7 @@ class JoinedFollow {
     if (this.#notes.length > 0 || this.#brought.length > 0) return
     const woken = new AbortController()
     this.#wake = () => woken.abort()
-    const signal = AbortSignal.any([this.#around.signal, woken.signal])
-    await this.#wall.sleep(MEMBERS_POLL, { signal, weak: true }).catch(() => {})
+    await this.#wall.sleep(MEMBERS_POLL, { signal: woken.signal, weak: true }).catch(() => {})
     this.#wake = () => {}
   }
 

@@ -56,13 +56,18 @@ export class JoinedJournal {
       .map((row) => ({ row, isAlive: members!.isAlive(row) }))
   }
 
-  /** A page from a place on, or the last entries. */
+  /**
+   * A page from a place on, or the last entries.
+   *
+   * @param skipped names of processes that are not asked: they have not answered before
+   */
   async page(
     conditions: EntryConditions,
     start: EntryCursor,
     wanted: WantedEntries,
+    skipped: ReadonlySet<string> = new Set(),
   ): Promise<Omit<JournalPage, 'next'> & { readonly isMore: boolean }> {
-    const { lists, missing } = await this.#askAll(conditions, start, wanted)
+    const { lists, missing } = await this.#askAll(conditions, start, wanted, skipped)
     const merged = mergeEntries(lists, start)
     const entries = 'last' in wanted ? merged.slice(-wanted.last) : merged.slice(0, wanted.limit)
     const isMore = 'limit' in wanted && (merged.length > entries.length || lists.some((list) => list.isMore))
@@ -77,7 +82,7 @@ export class JoinedJournal {
     const entries: JournalEntry[] = []
     const missing = new Map<string, MissingProcess>()
     for (let from = start; ;) {
-      const page = await this.page(conditions, from, { limit: PAGE_ENTRIES })
+      const page = await this.page(conditions, from, { limit: PAGE_ENTRIES }, new Set(missing.keys()))
       entries.push(...page.entries)
       for (const each of page.missing ?? []) missing.set(each.process, each)
       const last = page.entries.at(-1)
@@ -138,6 +143,7 @@ export class JoinedJournal {
     conditions: EntryConditions,
     start: EntryCursor,
     wanted: WantedEntries,
+    skipped: ReadonlySet<string>,
   ): Promise<{ lists: AskedEntries[]; missing: MissingProcess[] }> {
     const missing: MissingProcess[] = []
     const lists = await Promise.all(
@@ -146,7 +152,7 @@ export class JoinedJournal {
           missing.push({ process: row.host, why: 'it has ended, and its journal with it' })
           return []
         }
-        if (!row.control) return []
+        if (skipped.has(row.host)) return []
         try {
           return [await this.#askOne(row, conditions, start, wanted)]
         } catch (error) {

@@ -177,6 +177,8 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   const start = ironicStarter(options, core, settings, connections, { ...parts, withControl })
   const ironic = scope.use(new StagedIronic({ start, apiSwitch: connections.apiSwitch, database, reservations }))
   const dispatch = await ironic.begin()
+  // A fault that was added while this process registered was not waited for.
+  await members?.faults.begin()
   reserveMachines(nodes, reservations)
   await enrollFirst(options, enrollment, dispatch)
   // Close the listener before its handlers.
