@@ -100,9 +100,8 @@ async function faultsWith(faults: ControlledFaults, wanted: string | undefined):
 }
 
 async function addAll(faults: ControlledFaults, added: readonly Fault[]) {
-  const reports: unknown[] = []
-  for (const { id } of await faults.addAll(added)) reports.push(maskValue(await faults.get(id)))
-  return { faults: reports }
+  const all = await faults.addAll(added)
+  return { faults: await Promise.all(all.map(async ({ id }) => maskValue(await faults.get(id)))) }
 }
 
 const clockHandlers = (clock: ClockControl, subjects: ControlSubjects) =>

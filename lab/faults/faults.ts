@@ -34,7 +34,7 @@ export interface StrikeClaims {
 }
 
 /** A fault that all processes have. */
-export interface FollowedFault {
+interface FollowedFault {
   readonly id: string
   readonly fault: Fault
   readonly struck: number

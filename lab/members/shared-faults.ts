@@ -1,7 +1,7 @@
 import { errorChain, seconds, systemClock, UserError, userError, type Logger } from '../../base/runtime/index.js'
 import type { FaultToStore, SharedDatabase } from '../../ironic-mock/index.js'
 import { faultDocument, readFaults, type Fault, type FaultReport } from '../../control/index.js'
-import type { FaultInjector, FollowedFault } from '../faults/faults.js'
+import type { FaultInjector } from '../faults/faults.js'
 import type { JournalRecorder } from '../journal/record.js'
 
 interface SharedFaultParts {
@@ -27,6 +27,10 @@ export class SharedFaults implements Disposable {
   /** Number of the change that is in force here. */
   #applied = -1
   #reading: Promise<void> | undefined
+  /** The question that the next callers share; it is not asked yet. */
+  #next: Promise<void> | undefined
+  /** Faults that were read; null for one that is not understood. */
+  #known: ReadonlyMap<number, Fault | null> = new Map()
   #complaint = ''
 
   constructor(parts: SharedFaultParts) {
@@ -56,7 +60,7 @@ export class SharedFaults implements Disposable {
   /** Adds all of them, or none. */
   async addAll(added: readonly Fault[]): Promise<{ id: string }[]> {
     const { shared, injector, recorder } = this.#parts
-    await shared.store.others?.catchUp()
+    await this.#ask(() => shared.store.others!.catchUp())
     injector.checkAll(added)
     const { ids, last } = await this.#ask(() => shared.faults.add(added.map(storedForm)))
     await this.#read()
@@ -143,32 +147,40 @@ export class SharedFaults implements Disposable {
     )
   }
 
-  /** Reads what was there before the call: one that is under way may be older. */
-  async #read(): Promise<void> {
-    const before = this.#reading
-    const reading = (async () => {
-      await before?.catch(() => {})
-      const { shared, injector } = this.#parts
-      const { last, rows } = await this.#ask(() => shared.faults.list())
-      injector.follow(rows.flatMap((row) => this.#readRow(row)))
-      this.#applied = last
-      await this.#ask(() => shared.faults.acknowledge(last))
-    })()
-    this.#reading = reading
-    try {
-      await reading
-    } finally {
-      if (this.#reading === reading) this.#reading = undefined
-    }
+  /** Reads what there is after the call; calls that come together share one question. */
+  #read(): Promise<void> {
+    this.#next ??= (this.#reading ?? Promise.resolve())
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined
+        this.#reading = this.#readNow().finally(() => (this.#reading = undefined))
+        return this.#reading
+      })
+    return this.#next
+  }
+
+  async #readNow(): Promise<void> {
+    const { shared, injector } = this.#parts
+    const { last, rows } = await this.#ask(() => shared.faults.list())
+    const known = this.#known
+    this.#known = new Map(rows.map((row) => [row.id, known.get(row.id) ?? this.#readRow(row)]))
+    injector.follow(
+      rows.flatMap(({ id, struck }) => {
+        const fault = this.#known.get(id)
+        return fault ? [{ id: nameOf(id), fault, struck }] : []
+      }),
+    )
+    this.#applied = last
+    await this.#ask(() => shared.faults.acknowledge(last))
   }
 
   /** A newer program may have faults that this one does not know. */
-  #readRow({ id, fault: text, struck }: { id: number; fault: string; struck: number }): FollowedFault[] {
+  #readRow({ id, fault }: { readonly id: number; readonly fault: string }): Fault | null {
     try {
-      return readFaults(JSON.parse(text), nameOf(id)).map((fault) => ({ id: nameOf(id), fault, struck }))
+      return readFaults(JSON.parse(fault), nameOf(id))[0] ?? null
     } catch (error) {
       this.#parts.logger('warn', `a fault of another process is not understood: ${errorChain(error).join(': ')}`)
-      return []
+      return null
     }
   }
 
@@ -177,7 +189,13 @@ export class SharedFaults implements Disposable {
     try {
       return await question()
     } catch (cause) {
-      throw userError(cause) ?? new UserError('database-unreachable', 'the database does not answer', { cause })
+      throw (
+        userError(cause) ??
+        new UserError('database-unreachable', 'the faults are in the database, which does not answer', {
+          remedy: 'call again when it does',
+          cause,
+        })
+      )
     }
   }
 }

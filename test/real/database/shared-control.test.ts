@@ -215,6 +215,33 @@ test('a fault that is added at one API strikes at the conductor that has the nod
   expect((await first.lab.faults()).faults).toHaveLength(1)
 })
 
+test('faults are the same while the database is away, and none is added or counted then', async () => {
+  await using processes = new Processes('away')
+  const { lab, served } = await processes.add('api-1', 'api')
+  const fault = { match: { route: 'GET /v1/nodes' }, effect: { kind: 'status', status: 418 } } as const
+  const { id } = await lab.addFault(fault)
+  const status = async () => (await fetch(`${served.url}/v1/nodes`)).status
+  expect(await status()).toBe(418)
+  await server.stop('immediate')
+  const away = { code: 'database-unreachable', status: 503 }
+  await expect(lab.faults()).rejects.toMatchObject(away)
+  await expect(lab.addFault(fault)).rejects.toMatchObject(away)
+  expect((await lab.journal({ kind: 'fault' })).entries).toHaveLength(2)
+  await server.start()
+  await expect
+    .poll(
+      () =>
+        lab.faults().then(
+          ({ faults }) => faults.length,
+          () => 0,
+        ),
+      until,
+    )
+    .toBe(1)
+  expect(await status()).toBe(418)
+  expect(await lab.fault(id)).toMatchObject({ struck: 2 })
+}, 60_000)
+
 test('what would be of one process alone is refused, and a clock that passes otherwise does not join', async () => {
   await using processes = new Processes('refused')
   const { lab, served } = await processes.add('api-1', 'api')
