@@ -145,7 +145,7 @@ export class RecordFollower {
           this.#parts.clock.queueWork(() => {
             this.#asking = this.#next
             this.#next = undefined
-            // What is being read now may be of a moment before this call.
+            // All that is being read may be of a moment before this call.
             if (this.#loading) this.#loading.then(() => this.#ask(resolve, reject), reject)
             else this.#ask(resolve, reject)
           })
