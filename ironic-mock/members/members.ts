@@ -33,6 +33,9 @@ export interface MemberTiming {
  */
 const MEMBER_TIMING: MemberTiming = { look: 50, heartbeat: seconds(1), silence: seconds(4), handover: seconds(60) }
 
+/** Milliseconds that a database is waited for at the end of a process, which has 1.5 s for all. */
+const END_WAIT = 500
+
 const FORGET_INTERVAL = seconds(600)
 
 export interface MemberParts {
@@ -152,15 +155,18 @@ export class Members implements WorkShare {
     if (this.#stop.signal.aborted) return
     this.#stop.abort(new UserError('conductor-stopped', 'the conductor has been stopped'))
     const { clock } = this.#parts
-    // A database that does not answer is not waited for.
-    await Promise.race([this.#running, clock.sleep(this.#timing.silence, { weak: true })])
+    const { session } = this.#parts.others
     try {
-      if (this.#isRegistered && clock.now() < this.#leaseUntil) {
-        await signOff(this.#parts.others.session, this.#id)
-        await this.#leave([...this.#working])
+      // Without a connection its locks are free.
+      if (await session.endUnlessAnswering(END_WAIT)) {
+        await this.#running
+        if (this.#isRegistered && clock.now() < this.#leaseUntil) {
+          await signOff(session, this.#id)
+          await this.#leave([...this.#working])
+        }
       }
     } catch {
-      // Without a connection its locks are free.
+      // The connection broke meanwhile.
     }
     for (const watching of this.#watching.splice(0)) watching[Symbol.dispose]()
   }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -201,6 +201,21 @@ export class PostgresServer implements AsyncDisposable {
   /** Ends it and starts it again on the same port. */
   async restart(end: ServerEnd = 'fast'): Promise<void> {
     await this.stop(end)
+    await this.start()
+  }
+
+  /** Ends the server, keeps a copy of all that it has, and starts it again. */
+  async backup(): Promise<void> {
+    await this.stop()
+    await succeeds('cp', '-a', this.#at('data'), this.#at('backup'))
+    await this.start()
+  }
+
+  /** Puts the copy of {@link backup} in the place of all that the server has by now. */
+  async restore(): Promise<void> {
+    await this.stop()
+    await rm(this.#at('data'), { recursive: true })
+    await rename(this.#at('backup'), this.#at('data'))
     await this.start()
   }
 

@@ -98,3 +98,46 @@ test('changes that were acknowledged are there after the server ended at once, a
   const other = scope.use(await openMemberStore(address, 'two', systemClock()))
   expect((await other.node('a'))?.node.description).toBe('later')
 })
+
+test('a change that the standby does not have yet is acknowledged only with it, also when its connection ends', async () => {
+  await using primary = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
+  await using standby = await primary.standby()
+  const store = scope.use(await openMemberStore(addressOf(primary, 'store'), 'one', systemClock()))
+  await store.createNode(node('a'))
+  await standby.stop()
+  let isAnswered = false
+  const change = store
+    .commit({ node: 'a', expect: 1, patch: { description: 'later' } })
+    .finally(() => (isAnswered = true))
+  const waiting = "select coalesce(min(pid), 0) from pg_stat_activity where wait_event = 'SyncRep'"
+  await expect.poll(() => primary.sql(waiting)).not.toBe('0')
+  const first = await primary.sql(waiting)
+  await primary.sql(`select pg_terminate_backend(${first})`)
+  await expect.poll(() => primary.sql('select revision from store.nodes')).toBe('2')
+  await expect.poll(() => primary.sql(waiting)).not.toMatch(new RegExp(`^(0|${first})$`))
+  expect(isAnswered).toBe(false)
+  await standby.start()
+  expect(await change).toBe(2)
+})
+
+test('from a database that was restored from a backup all processes go on', async () => {
+  await using restored = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
+  const address = addressOf(restored, 'store')
+  const one = scope.use(await openMemberStore(address, 'one', systemClock()))
+  const two = scope.use(await openMemberStore(address, 'two', systemClock()))
+  await one.createNode(node('a'))
+  await restored.backup()
+  await one.createNode(node('b'))
+  await one.commit({ node: 'a', expect: 1, patch: { description: 'lost' } })
+  await two.others!.catchUp()
+  await restored.restore()
+  for (const store of [two, one]) {
+    await store.others!.catchUp()
+    expect([...store.records.nodes.keys()]).toEqual(['a'])
+    expect(store.records.nodes.get('a')).toMatchObject({ revision: 1 })
+  }
+  expect(await one.commit({ node: 'a', expect: 1, patch: { description: 'again' } })).toBe(2)
+  await two.others!.catchUp()
+  expect((await two.node('a'))?.node.description).toBe('again')
+  expect(await two.commit({ node: 'a', expect: 2, patch: { description: 'last' } })).toBe(3)
+})
