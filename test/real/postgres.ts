@@ -50,6 +50,8 @@ export interface PostgresOptions {
   encoding?: string
   /** More settings of postgresql.conf. */
   settings?: Readonly<Record<string, string | number>>
+  /** Folder for that of the server (default: the one for temporary files). */
+  parent?: string
   /** Lines of pg_hba.conf before those that ask any user for a password over TCP. */
   access?: readonly string[]
 }
@@ -87,7 +89,7 @@ export class PostgresServer implements AsyncDisposable {
   /** @throws when it cannot be installed or does not start, with its last words */
   static async open(options: PostgresOptions = {}): Promise<PostgresServer> {
     await postgresPrograms()
-    const server = await PostgresServer.#inNewFolder(options.tls ?? false)
+    const server = await PostgresServer.#inNewFolder(options.tls ?? false, options.parent)
     return server.#orNothing(async () => {
       await server.#run('initdb', [
         '--pgdata',
@@ -183,6 +185,12 @@ export class PostgresServer implements AsyncDisposable {
     })
   }
 
+  /** True until it ends, by itself or otherwise. */
+  get isRunning(): boolean {
+    const child = this.#process
+    return child?.pid !== undefined && child.exitCode === null && child.signalCode === null
+  }
+
   /** Its last messages. */
   get log(): string {
     return this.#log.join('')
@@ -191,8 +199,8 @@ export class PostgresServer implements AsyncDisposable {
   /** Does nothing when it has ended. */
   async stop(end: ServerEnd = 'fast'): Promise<void> {
     const child = this.#process
+    if (!this.isRunning || !child) return
     this.#process = undefined
-    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
     const ended = once(child, 'exit')
     child.kill(end === 'fast' ? 'SIGINT' : 'SIGQUIT')
     await ended
@@ -251,8 +259,8 @@ export class PostgresServer implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 3 })
   }
 
-  static async #inNewFolder(tls: boolean): Promise<PostgresServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'is-pg-'))
+  static async #inNewFolder(tls: boolean, parent = tmpdir()): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(parent, 'is-pg-'))
     const user = await databaseUser()
     if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid)
     // Clients that run as other users reach its socket.

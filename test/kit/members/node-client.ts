@@ -23,7 +23,8 @@ interface Answer {
   readonly retryAfter: string | null
 }
 
-async function call(port: number, method: string, path: string, body?: unknown): Promise<Answer> {
+/** One call; without an answer its status is null. */
+export async function callIronic(port: number, method: string, path: string, body?: unknown): Promise<Answer> {
   const headers = { 'x-openstack-ironic-api-version': '1.80', 'content-type': 'application/json' }
   try {
     const init = { method, headers, signal: AbortSignal.timeout(20_000) }
@@ -40,7 +41,7 @@ async function call(port: number, method: string, path: string, body?: unknown):
 }
 
 /** A client that changes one node through any of the processes, and remembers what was acknowledged. */
-export class NodeClient {
+class NodeClient {
   /** Values of `description` that the node may have: the last one that was acknowledged, and those after it. */
   possible = ['0']
   acknowledged = 0
@@ -66,7 +67,9 @@ export class NodeClient {
       boot_interface: 'fake',
       description: '0',
     }
-    expect((await call(this.#port, 'POST', '/nodes', fields)).status).toBe(201)
+    // An API sees a new conductor a moment later.
+    const create = async () => (await callIronic(this.#port, 'POST', '/nodes', fields)).status
+    await expect.poll(create, { timeout: GO_ON_TIMEOUT }).toBe(201)
   }
 
   async workUntil(signal: AbortSignal): Promise<void> {
@@ -77,13 +80,13 @@ export class NodeClient {
   }
 
   node(): Promise<Answer> {
-    return call(this.#port, 'GET', `/nodes/${this.name}`)
+    return callIronic(this.#port, 'GET', `/nodes/${this.name}`)
   }
 
   async #describe(value: string): Promise<void> {
     this.possible.push(value)
     const patch = [{ op: 'replace', path: '/description', value }]
-    if (!this.#isDone(await call(this.#port, 'PATCH', `/nodes/${this.name}`, patch))) return
+    if (!this.#isDone(await callIronic(this.#port, 'PATCH', `/nodes/${this.name}`, patch))) return
     this.possible = [value]
     this.acknowledged++
   }
@@ -92,7 +95,7 @@ export class NodeClient {
     const { status, body } = await this.node()
     const target = NEXT_VERB[body['provision_state'] as ProvisionState]
     if (status !== 200 || target === undefined) return void (await sleep(20))
-    this.#isDone(await call(this.#port, 'PUT', `/nodes/${this.name}/states/provision`, { target }))
+    this.#isDone(await callIronic(this.#port, 'PUT', `/nodes/${this.name}/states/provision`, { target }))
   }
 
   #isDone({ status, body, retryAfter }: Answer): boolean {
@@ -106,36 +109,59 @@ export class NodeClient {
   }
 }
 
-/** Clients at work until {@link expectAllAcknowledged}, each on a node of its own. */
-export interface WorkingClients {
-  readonly clients: readonly NodeClient[]
-  readonly stop: AbortController
-  readonly working: Promise<unknown>
-}
+/** Clients at work, each on a node of its own. */
+export class WorkingClients implements AsyncDisposable {
+  readonly #stop = new AbortController()
+  readonly #working: Promise<unknown>
 
-/** @param ports of the APIs */
-export async function openClients(count: number, ports: readonly number[], random: Random): Promise<WorkingClients> {
-  const clients = Array.from({ length: count }, (_, place) => new NodeClient(`node-${place}`, ports, random))
-  for (const client of clients) await client.create()
-  const stop = new AbortController()
-  return { clients, stop, working: Promise.all(clients.map((client) => client.workUntil(stop.signal))) }
-}
+  private constructor(private readonly clients: readonly NodeClient[]) {
+    this.#working = Promise.all(clients.map((client) => client.workUntil(this.#stop.signal)))
+  }
 
-/**
- * Ends the clients, and expects that each change that was acknowledged is there, that no call failed otherwise than with a
- * request to send it again, and that every node rests without a reservation.
- *
- * @param least changes that each client has had acknowledged
- */
-export async function expectAllAcknowledged({ clients, stop, working }: WorkingClients, least: number): Promise<void> {
-  stop.abort()
-  await working
-  for (const client of clients) {
-    expect(client.unexpected, client.name).toEqual([])
-    expect(client.acknowledged, client.name).toBeGreaterThan(least)
-    const look = async (): Promise<unknown> => (await client.node()).body
-    await expect.poll(look, { timeout: 60_000 }).toMatchObject({ reservation: null, target_provision_state: null })
-    const { body } = await client.node()
-    expect(client.possible, client.name).toContain(body['description'])
+  /** @param ports of the APIs */
+  static async open(count: number, ports: readonly number[], random: Random): Promise<WorkingClients> {
+    const clients = Array.from({ length: count }, (_, place) => new NodeClient(`node-${place}`, ports, random))
+    for (const client of clients) await client.create()
+    return new WorkingClients(clients)
+  }
+
+  /** Calls that were refused because of the database. */
+  get away(): number {
+    return this.clients.reduce((sum, { away }) => sum + away, 0)
+  }
+
+  /** Resolves when each client has had some more changes acknowledged. */
+  async goOn(more: number): Promise<void> {
+    const before = this.clients.map(({ acknowledged }) => acknowledged)
+    const isSo = (): boolean => this.clients.every(({ acknowledged }, place) => acknowledged >= before[place]! + more)
+    await expect.poll(isSo, { timeout: GO_ON_TIMEOUT }).toBe(true)
+  }
+
+  /**
+   * Ends the clients, and expects that each change that was acknowledged is there, that no call failed otherwise than with a
+   * request to send it again, and that every node rests without a reservation.
+   *
+   * @param least changes that each client has had acknowledged
+   */
+  async expectAllAcknowledged(least: number): Promise<void> {
+    await this[Symbol.asyncDispose]()
+    for (const client of this.clients) {
+      expect(client.unexpected, client.name).toEqual([])
+      expect(client.acknowledged, client.name).toBeGreaterThan(least)
+      const look = async (): Promise<unknown> => (await client.node()).body
+      await expect
+        .poll(look, { timeout: GO_ON_TIMEOUT })
+        .toMatchObject({ reservation: null, target_provision_state: null })
+      const { body } = await client.node()
+      expect(client.possible, client.name).toContain(body['description'])
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await this.#working
   }
 }
+
+/** Milliseconds after which work that should go on counts as stuck, on a machine that does much else. */
+const GO_ON_TIMEOUT = 60_000

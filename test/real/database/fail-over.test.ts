@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Scope, seededRandom } from '../../../base/runtime/index.js'
-import { expectAllAcknowledged, openClients } from '../../kit/members/node-client.js'
+import { WorkingClients } from '../../kit/members/node-client.js'
 import { UpIronics } from '../../kit/members/up-ironics.js'
-import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { PostgresServer } from '../postgres.js'
 
 const NODES = 12
@@ -20,15 +19,13 @@ test('after a fail-over to a standby that is waited for every acknowledged chang
   const random = seededRandom(Date.now() % 100_000)
   const roles = ['api', 'api', 'conductor', 'conductor'] as const
   const ironics = scope.use(await UpIronics.open(database, roles, random))
-  const work = await openClients(NODES, ironics.apis, random)
+  const clients = scope.use(await WorkingClients.open(NODES, ironics.apis, random))
   await sleep(LOAD)
   await primary.stop('immediate')
   await sleep(300)
   await standby.promote()
-  const before = work.clients.map(({ acknowledged }) => acknowledged)
-  const goesOn = (): boolean => work.clients.every(({ acknowledged }, place) => acknowledged > before[place]! + 3)
-  await expect.poll(goesOn, { timeout: REAL_PEER_TIMEOUT }).toBe(true)
+  await clients.goOn(4)
   await sleep(LOAD)
-  await expectAllAcknowledged(work, 6)
+  await clients.expectAllAcknowledged(6)
   for (const [index] of roles.entries()) expect(ironics.process(index).alive).toBe(true)
 }, 600_000)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test } from 'vitest'
 import { Scope, seededRandom } from '../../../base/runtime/index.js'
 import { howMany } from '../../kit/how-many.js'
-import { expectAllAcknowledged, openClients } from '../../kit/members/node-client.js'
+import { WorkingClients } from '../../kit/members/node-client.js'
 import { UpIronics } from '../../kit/members/up-ironics.js'
 import { PostgresServer } from '../postgres.js'
 
@@ -17,7 +17,7 @@ test('kills of processes and of the database lose nothing that was acknowledged,
   const random = seededRandom(Date.now() % 100_000)
   const database = `postgres://postgres@127.0.0.1:${server.port}/postgres`
   const ironics = scope.use(await UpIronics.open(database, ['all', 'all', 'all'], random))
-  const clients = await openClients(NODES, ironics.apis, random)
+  const clients = scope.use(await WorkingClients.open(NODES, ironics.apis, random))
 
   const kills = howMany(10, 60)
   for (let kill = 1; kill <= kills; kill++) {
@@ -30,5 +30,5 @@ test('kills of processes and of the database lose nothing that was acknowledged,
     if (kill % 3 === 0) await server.restart('immediate')
   }
   await sleep(PAUSE)
-  await expectAllAcknowledged(clients, kills / 2)
+  await clients.expectAllAcknowledged(kills / 2)
 }, 600_000)
