@@ -12,15 +12,19 @@ export class UpIronics implements AsyncDisposable {
     private readonly ports: readonly number[],
   ) {}
 
-  /** @param databases URL of the database for each of them; one stands for all */
+  /**
+   * @param databases URL of the database for each of them; one stands for all
+   * @param more options of all
+   */
   static async open(
     databases: string | readonly string[],
     roles: readonly MemberRole[],
     random: Random,
+    more: readonly string[] = ['--speed', '20'],
   ): Promise<UpIronics> {
     const ports: number[] = []
     for (const _ of roles) ports.push(await fixedPort(() => random.next()))
-    const all = new UpIronics(['--no-ui', '--speed', '20'], roles, ports)
+    const all = new UpIronics(['--no-ui', ...more], roles, ports)
     for (const [index] of roles.entries())
       await all.start(index, typeof databases === 'string' ? databases : databases[index]!)
     return all
