@@ -2,9 +2,9 @@ import { errorChain, type Clock, type Logger } from '../../../base/runtime/index
 import { DatabaseUnavailable, type DatabaseTrouble } from '../store.js'
 import { Writer } from '../write.js'
 import { ChangedRows, type RecordChanges } from './changed-rows.js'
-import { IdBlocks, OutOfIds } from './id-blocks.js'
 import { isOfServer } from './is-of-server.js'
 import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
+import { OrderedIds } from './ordered-ids.js'
 import type { RecordFollower } from './record-follower.js'
 import { changedKeys, ROW_HAS_CHANGED, rowStatements } from './row-statements.js'
 
@@ -54,7 +54,7 @@ const GROUP_CONFLICTS = 3
  */
 export class GroupCommits {
   readonly #parts: CommitParts
-  readonly #ids = new IdBlocks()
+  readonly #ids = new OrderedIds()
   #waiting: QueuedWrite[] = []
   #isWriting = false
   #isScheduled = false
@@ -128,15 +128,14 @@ export class GroupCommits {
 
   async #writeAll(group: readonly QueuedWrite[]): Promise<void> {
     const { session, follower } = this.#parts
-    let missing = 1
+    this.#ids.set([])
     for (let conflicts = 0; ;) {
       await session.ready()
       if (follower.isLoading) await follower.catchUp()
       const open = group.filter(({ isSettled }) => !isSettled)
       const worked = this.#workOut(open)
-      if (worked === 'out of ids') {
-        await this.#reserveIds(missing)
-        missing *= 2
+      if (this.#ids.missing > 0) {
+        await this.#fetchIds(this.#ids.missing)
         continue
       }
       const { changes, answers } = worked
@@ -158,7 +157,8 @@ export class GroupCommits {
   }
 
   /** Works the writes out from the records in memory, which are as before when this returns. */
-  #workOut(group: readonly QueuedWrite[]): { changes: RecordChanges; answers: (() => void)[] } | 'out of ids' {
+  #workOut(group: readonly QueuedWrite[]): { changes: RecordChanges; answers: (() => void)[] } {
+    this.#ids.rewind()
     const { records } = this.#parts.follower.shared
     const changed = new ChangedRows(records)
     const writer = new Writer(changed, records, this.#ids)
@@ -168,21 +168,17 @@ export class GroupCommits {
         const value = write.apply(writer)
         answers.push(() => settle(write, () => write.resolve(value)))
       } catch (error) {
-        if (error instanceof OutOfIds) {
-          changed.takeBack()
-          return 'out of ids'
-        }
         answers.push(() => settle(write, () => write.reject(error)))
       }
     return { changes: changed.takeBack(), answers }
   }
 
-  async #reserveIds(blocks: number): Promise<void> {
-    const { rows } = await this.#parts.session.query<{ start: string }>(
-      "select nextval('record_ids') as start from generate_series(1, $1)",
-      [blocks],
+  async #fetchIds(count: number): Promise<void> {
+    const { rows } = await this.#parts.session.read<{ id: string }>(
+      "select nextval('record_ids') as id from generate_series(1, $1)",
+      [count],
     )
-    this.#ids.add(rows.map(({ start }) => Number(start)))
+    this.#ids.set(rows.map(({ id }) => Number(id)))
   }
 
   /** Sends one transaction, with its commit, before the first answer. */
