@@ -158,6 +158,18 @@ export function databaseUnavailable(error: unknown): DatabaseUnavailable | undef
   return undefined
 }
 
+/** Thrown when a record is to be removed that others name: a portgroup with ports, a chassis with nodes. */
+export class StillReferenced extends Error {
+  override name = 'StillReferenced'
+
+  constructor(
+    readonly kind: 'portgroup' | 'chassis',
+    readonly record: { readonly id: number; readonly uuid: string },
+  ) {
+    super(`${kind} ${record.uuid} is in use`)
+  }
+}
+
 /** Thrown when a record names a node, portgroup or chassis that is gone. */
 export class DanglingReference extends Error {
   override name = 'DanglingReference'
@@ -232,6 +244,8 @@ export interface Store extends AsyncDisposable {
   /**
    * Runs `check` when the removal is written; an error that it throws refuses the removal. False when there was no such
    * record.
+   *
+   * @throws StillReferenced for a portgroup that has ports, and a chassis that has nodes
    */
   removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean>
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined>
