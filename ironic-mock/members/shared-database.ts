@@ -9,7 +9,7 @@ import type { MemberTiming, Members } from './members.js'
 interface SharedDatabaseParts {
   readonly address: DatabaseAddress
   readonly self: MemberDescription
-  /** What differs from the times that ironstage has of its own. */
+  /** Times that replace those of ironstage. */
   readonly timing?: Partial<MemberTiming>
   /** The clock of the lab. */
   readonly clock: Clock

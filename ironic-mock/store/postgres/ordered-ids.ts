@@ -4,8 +4,8 @@ import type { NewIds } from '../write.js'
 const EFFECTS_OF_COMMIT = 1024
 
 /**
- * Ids of the new records of one commit. As upstream's, they are counted by the database, so that lists have all records in
- * the order in which they were made, by whatever process.
+ * Ids of the new records of one commit. As upstream's, they are counted by the database, so that lists have the records of
+ * all processes in the order in which they were made.
  */
 export class OrderedIds implements NewIds {
   #ids: readonly number[] = []

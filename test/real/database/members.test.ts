@@ -207,6 +207,26 @@ test('the nodes of a stopped process are another’s within 10 s, and it gives t
   expect(await lockedTwice()).toBe('0')
 })
 
+test('a database without place for all locks is refused in a sentence, and takes those of fewer hardware types', async () => {
+  await using small = await PostgresServer.open({
+    access: ['host all postgres 127.0.0.1/32 trust'],
+    settings: { max_connections: 10, max_locks_per_transaction: 10, max_worker_processes: 1, max_wal_senders: 0 },
+  })
+  const address = addressOf(small, 'locks')
+  const many = Array.from({ length: 24 }, (_, place) => `driver-${place}`)
+  await expect(openMember(address, { host: 'conductor-0', drivers: many })).rejects.toMatchObject({
+    code: 'database-unfit',
+    message: expect.stringMatching(
+      /^the database has no place for \d+ more locks, of which each conductor group takes 256/,
+    ),
+  })
+  await using first = await openMember(address, { host: 'conductor-1' })
+  await using second = await openMember(address, { host: 'conductor-2' })
+  await timeUntil(() => isBalanced([first, second]))
+  const locks = () => small.sql("select count(*) from pg_locks where locktype = 'advisory'")
+  await expect.poll(locks).toBe('256')
+})
+
 test('two living processes cannot have one name', async () => {
   const address = newSchema()
   await using _first = await openMember(address, { host: 'conductor-0', timing: { silence: 500, heartbeat: 100 } })
