@@ -4,11 +4,13 @@ import type { DatabaseAddress } from '../store/postgres/database-address.js'
 import type { AddressRequest } from '../store/postgres/read-address.js'
 import type { Store } from '../store/store.js'
 import type { MemberDescription } from './member-rows.js'
-import type { Members } from './members.js'
+import type { MemberTiming, Members } from './members.js'
 
 interface SharedDatabaseParts {
   readonly address: DatabaseAddress
   readonly self: MemberDescription
+  /** Times that replace those of ironstage. */
+  readonly timing?: Partial<MemberTiming>
   /** The clock of the lab. */
   readonly clock: Clock
   readonly logger: Logger
@@ -31,6 +33,7 @@ export interface SharedDatabase {
 export async function openSharedDatabase({
   address,
   self,
+  timing = {},
   clock,
   logger,
 }: SharedDatabaseParts): Promise<SharedDatabase> {
@@ -41,7 +44,7 @@ export async function openSharedDatabase({
     address,
     self,
     store,
-    join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }),
+    join: () => new OpenedMembers({ others: others!, self, timing, clock: systemClock(), logger }),
   }
 }
 
