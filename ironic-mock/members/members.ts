@@ -11,7 +11,16 @@ import {
   type MemberRow,
 } from './member-rows.js'
 import { keyOfPlacement, Placement } from './placement.js'
-import { claimShards, lockOf, markRested, placeOfLock, ringIds, tryLocks, unlock } from './shard-locks.js'
+import {
+  claimShards,
+  LockTableFull,
+  lockOf,
+  markRested,
+  placeOfLock,
+  ringIds,
+  tryLocks,
+  unlock,
+} from './shard-locks.js'
 import { ringName, shardOf, type PlacedNode } from './shards.js'
 import type { ConductorMember, LeftWork, NodesOfShare, ShareWatcher, WorkShare } from './work-share.js'
 
@@ -32,6 +41,12 @@ export interface MemberTiming {
  * must be replaced within 5 s. Its wait for workers at its end is also 60 s (`[conductor]graceful_shutdown_timeout`).
  */
 const MEMBER_TIMING: MemberTiming = { look: 50, heartbeat: seconds(1), silence: seconds(4), handover: seconds(60) }
+
+/** Milliseconds that a database is waited for at the end of a process, which has 1.5 s for all. */
+const END_WAIT = 500
+
+/** Milliseconds until locks are asked for again that the server had no place for. */
+const FULL_TABLE_WAIT = seconds(5)
 
 const FORGET_INTERVAL = seconds(600)
 
@@ -73,6 +88,7 @@ export class Members implements WorkShare {
   #lookedAt = -Infinity
   #steadySince = Infinity
   #patientUntil = -Infinity
+  #takeAfter = -Infinity
   /** Members whose end is known, with the stream of the process that has ended. */
   #gone: ReadonlyMap<number, number> = new Map()
   #forgetAt = 0
@@ -172,15 +188,18 @@ export class Members implements WorkShare {
     if (this.#stop.signal.aborted) return
     this.#stop.abort(new UserError('conductor-stopped', 'the conductor has been stopped'))
     const { clock } = this.#parts
-    // A database that does not answer is not waited for.
-    await Promise.race([this.#running, clock.sleep(this.#timing.silence, { weak: true })])
+    const { session } = this.#parts.others
     try {
-      if (this.#isRegistered && clock.now() < this.#leaseUntil) {
-        await signOff(this.#parts.others.session, this.#id)
-        await this.#leave([...this.#working])
+      // Without a connection its locks are free.
+      if (await session.endUnlessAnswering(END_WAIT)) {
+        await this.#running
+        if (this.#isRegistered && clock.now() < this.#leaseUntil) {
+          await signOff(session, this.#id)
+          await this.#leave([...this.#working])
+        }
       }
     } catch {
-      // Without a connection its locks are free.
+      // The connection broke meanwhile.
     }
     for (const watching of this.#watching.splice(0)) watching[Symbol.dispose]()
   }
@@ -379,7 +398,11 @@ export class Members implements WorkShare {
     const lapsed = [...this.#held].filter((lock) => isLeased && !this.#working.has(lock) && !this.#leaving.has(lock))
     const missing = [...wanted].filter((lock) => !this.#held.has(lock))
     const unwanted = [...this.#working].filter((lock) => !wanted.has(lock))
-    if (missing.length > 0) await this.#take(missing)
+    if (missing.length > 0 && this.#parts.clock.now() >= this.#takeAfter)
+      await this.#take(missing).catch((error: unknown) => {
+        if (error instanceof LockTableFull) this.#takeAfter = this.#parts.clock.now() + FULL_TABLE_WAIT
+        throw error
+      })
     // Its locks are still held after all, so no other process has had them.
     if (lapsed.length > 0) this.#takeUp(lapsed, 'interrupted')
     if (unwanted.length > 0)

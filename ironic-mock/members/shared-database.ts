@@ -5,11 +5,13 @@ import type { AddressRequest } from '../store/postgres/read-address.js'
 import type { Store } from '../store/store.js'
 import type { FaultRows } from './fault-rows.js'
 import type { MemberDescription } from './member-rows.js'
-import type { Members } from './members.js'
+import type { MemberTiming, Members } from './members.js'
 
 interface SharedDatabaseParts {
   readonly address: DatabaseAddress
   readonly self: MemberDescription
+  /** Times that replace those of ironstage. */
+  readonly timing?: Partial<MemberTiming>
   /** The clock of the lab. */
   readonly clock: Clock
   readonly logger: Logger
@@ -38,6 +40,7 @@ export interface SharedDatabase {
 export async function openSharedDatabase({
   address,
   self,
+  timing = {},
   clock,
   logger,
 }: SharedDatabaseParts): Promise<SharedDatabase> {
@@ -51,7 +54,7 @@ export async function openSharedDatabase({
     self,
     store,
     join: () => {
-      members = new OpenedMembers({ others, self, clock: systemClock(), logger })
+      members = new OpenedMembers({ others, self, timing, clock: systemClock(), logger })
       members.watchLooks(() => lookers.forEach((listener) => listener()))
       return members
     },

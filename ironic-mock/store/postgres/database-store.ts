@@ -10,8 +10,9 @@ import type { Writer } from '../write.js'
 import { connectDatabase } from './connect-database.js'
 import type { DatabaseAddress } from './database-address.js'
 import { GroupCommits } from './group-commits.js'
-import { PostgresSession } from './postgres-session.js'
+import { ANSWER_WAIT, PostgresSession } from './postgres-session.js'
 import { RecordFollower } from './record-follower.js'
+import { ENTERING, SoleProcess } from './sole-process.js'
 
 export interface DatabaseStoreParts {
   readonly address: DatabaseAddress
@@ -37,19 +38,22 @@ export async function openDatabaseStore({
 }: DatabaseStoreParts): Promise<Store & StoreView> {
   const wall = systemClock()
   const channel = `ironstage ${address.schema}`
-  const connect = () => connectDatabase(address, host)
+  const connect = () => connectDatabase(address, { host, answerLimit: ANSWER_WAIT })
   let follower: RecordFollower | undefined
+  let sole: SoleProcess | undefined
   const session = await PostgresSession.open({
     connect,
     clock: wall,
     logger,
     channel,
     notified: (payload) => {
-      if (follower && payload !== String(session.stream)) follower.followSoon()
+      if (payload === ENTERING) sole?.giveUp()
+      else if (follower && payload !== String(session.stream)) follower.followSoon()
     },
   })
   try {
-    follower = await RecordFollower.open({ session, connect, clock: wall, logger })
+    sole = await SoleProcess.enter(session, channel, wall)
+    follower = await RecordFollower.open({ session, sole, connect, clock: wall, logger })
     const commits = new GroupCommits({ session, follower, channel, clock, wall, logger })
     return new DatabaseStore(session, follower, commits)
   } catch (error) {
@@ -117,8 +121,7 @@ class DatabaseStore extends RecordAccess implements Store, StoreView {
   }
 
   async #texts(query: string, node: string): Promise<string[]> {
-    await this.session.ready()
-    const { rows } = await this.session.query<{ record: string }>(query, [node])
+    const { rows } = await this.session.read<{ record: string }>(query, [node])
     return rows.map(({ record }) => record)
   }
 }

@@ -91,7 +91,7 @@ create table history (
   record text not null
 );
 create index history_of_node on history (node, id);
-create sequence record_ids increment 256;
+create sequence record_ids;
 `
 
 /**

@@ -1,14 +1,15 @@
 import type { Client } from 'pg'
 import { errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
-import { DatabaseUnavailable } from '../store.js'
+import { dropConnection } from './connect-database.js'
 import { followChanges } from './follow-changes.js'
-import { isOfServer } from './is-of-server.js'
 import { loadRecords, type StreamPositions } from './load-records.js'
-import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
+import type { PostgresSession } from './postgres-session.js'
 import type { SharedRecords } from './shared-records.js'
+import type { SoleProcess } from './sole-process.js'
 
 interface FollowerParts {
   readonly session: PostgresSession
+  readonly sole: SoleProcess
   /** A further connection. */
   readonly connect: () => Promise<Client>
   /** The clock of the wall. */
@@ -19,8 +20,8 @@ interface FollowerParts {
 /** Milliseconds between looks at the other streams, should a notification be lost. */
 const LOOK_INTERVAL = 1000
 
-/** Milliseconds until a question is asked again whose connection has broken. */
-const LOST_CONNECTION_WAIT = 20
+/** Milliseconds between two looks that notifications ask for: at a high rate one look finds many changes. */
+const NOTIFIED_INTERVAL = 3
 
 /** Milliseconds between two prunings of the log. */
 const PRUNE_INTERVAL = 60_000
@@ -40,6 +41,10 @@ export class RecordFollower {
   #positions: StreamPositions
   /** The look that the next callers share; it is not sent yet. */
   #next: Promise<void> | undefined
+  /** A look that is sent, and not answered. */
+  #asking: Promise<void> | undefined
+  #askedAt = -Infinity
+  #soon: Disposable | undefined
   #loading: Promise<void> | undefined
   /** The connection over which all is read again. */
   #loader: Client | undefined
@@ -49,7 +54,8 @@ export class RecordFollower {
     this.#parts = parts
     this.#shared = shared
     this.#positions = positions
-    this.#repeat(LOOK_INTERVAL, () => this.followSoon())
+    this.#timers.push(parts.session.watch({ begun: () => this.#checkPlaces(), lost: () => {} }))
+    this.#repeat(LOOK_INTERVAL, () => this.#lookAround())
     this.#repeat(PRUNE_INTERVAL, () => this.#prune())
   }
 
@@ -73,13 +79,28 @@ export class RecordFollower {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** Follows without a caller that waits. */
+  /** Follows without a caller that waits, for a notification. */
   followSoon(): void {
+    const { clock } = this.#parts
+    const wait = this.#askedAt + NOTIFIED_INTERVAL - clock.now()
+    if (wait <= 0) this.#follow()
+    else this.#soon ??= clock.timer(wait, () => this.#follow(), { weak: true })
+  }
+
+  #follow(): void {
     if (this.#closed || !this.#parts.session.isReady) return
-    this.#look().catch((error: unknown) => {
-      if (!this.#closed && this.#parts.session.isReady)
-        this.#parts.logger('warn', `changes of other processes could not be read: ${errorChain(error).join(': ')}`)
-    })
+    this.#look().catch((error: unknown) => this.#warn(error))
+  }
+
+  #warn(error: unknown): void {
+    if (!this.#closed && this.#parts.session.isReady)
+      this.#parts.logger('warn', `changes of other processes could not be read: ${errorChain(error).join(': ')}`)
+  }
+
+  /** Looks even though nothing was heard, and whether there are others at all. */
+  #lookAround(): void {
+    this.#follow()
+    if (!this.#closed) this.#parts.sole.take(() => this.#look()).catch((error: unknown) => this.#warn(error))
   }
 
   /**
@@ -88,48 +109,42 @@ export class RecordFollower {
    *
    * @throws DatabaseUnavailable
    */
-  async catchUp(): Promise<void> {
-    const { session, clock } = this.#parts
-    const until = clock.now() + DATABASE_WAIT
-    for (;;) {
-      await session.ready()
-      try {
-        return await this.#look()
-      } catch (error) {
-        // The end of a connection is heard of later than the errors of its questions.
-        const isLost = !session.isReady || !isOfServer(error)
-        if (!isLost || this.#closed || clock.now() > until)
-          throw new DatabaseUnavailable('the database does not answer', { cause: error })
-        await clock.sleep(LOST_CONNECTION_WAIT)
-      }
-    }
+  catchUp(): Promise<void> {
+    const { session, sole } = this.#parts
+    return sole.isAlone ? Promise.resolve() : session.patiently(() => this.#look())
   }
 
   close(): void {
     this.#closed = true
-    for (const timer of this.#timers.splice(0)) timer[Symbol.dispose]()
+    for (const timer of [...this.#timers.splice(0), this.#soon]) timer?.[Symbol.dispose]()
     this.#listeners.clear()
-    void this.#loader?.end().catch(() => {})
+    if (this.#loader) dropConnection(this.#loader)
   }
 
+  /** Shares a question that is not sent yet; there is one at a time, so that at a high rate many share it. */
   #look(): Promise<void> {
-    this.#next ??= new Promise((resolve, reject) => {
-      this.#parts.clock.queueWork(() => {
-        this.#next = undefined
-        if (this.#loading) this.#loading.then(resolve, reject)
-        else this.#ask(resolve, reject)
-      })
-    })
+    this.#next ??= (this.#asking?.catch(() => {}) ?? Promise.resolve()).then(
+      () =>
+        new Promise((resolve, reject) => {
+          this.#parts.clock.queueWork(() => {
+            this.#asking = this.#next
+            this.#next = undefined
+            // All that is being read may be of a moment before this call.
+            if (this.#loading) this.#loading.then(() => this.#ask(resolve, reject), reject)
+            else this.#ask(resolve, reject)
+          })
+        }),
+    )
     return this.#next
   }
 
   #ask(resolve: () => void, reject: (error: unknown) => void): void {
+    this.#soon?.[Symbol.dispose]()
+    this.#soon = undefined
+    this.#askedAt = this.#parts.clock.now()
     followChanges(this.#parts.session, this.#positions, {
       failed: reject,
-      gap: () => {
-        this.#loading ??= this.#reload().finally(() => (this.#loading = undefined))
-        this.#loading.then(resolve, reject)
-      },
+      gap: () => void this.readAgain().then(resolve, reject),
       followed: (changes) => {
         if (changes) {
           this.#shared.applyFetched(changes.keys, changes.rows)
@@ -139,6 +154,25 @@ export class RecordFollower {
         resolve()
       },
     })
+  }
+
+  /** Reads all records again. */
+  readAgain(): Promise<void> {
+    this.#loading ??= this.#reload().finally(() => (this.#loading = undefined))
+    return this.#loading
+  }
+
+  /**
+   * Reads all again when the database lacks changes that are known: it was restored from a backup, or is a former standby
+   * that had not everything.
+   */
+  async #checkPlaces(): Promise<void> {
+    const { session } = this.#parts
+    const { rows } = await session.query<{ stream: number; seq: string }>('select stream, seq from streams')
+    const stored = new Map(rows.map(({ stream, seq }) => [stream, Number(seq)]))
+    const lacks = ([stream, seq]: readonly [number, number]): boolean =>
+      stream !== session.stream && (stored.get(stream) ?? -1) < seq
+    if ([...this.#positions].some(lacks)) await this.readAgain()
   }
 
   /** Reads all again on a connection of its own: over the session heartbeats go on, which write. */
