@@ -73,7 +73,7 @@ const LIST = `select id, host, role, conductor_group as "group", drivers, url, v
 type ListedRow = Omit<MemberRow, 'drivers'> & { readonly drivers: string }
 
 /** All processes that have ever registered, in the order of their ids. */
-export async function listMembers(session: DatabaseSession): Promise<MemberRow[]> {
+export async function listMembers(session: Pick<DatabaseSession, 'query'>): Promise<MemberRow[]> {
   const { rows } = await session.query<ListedRow>(LIST)
   return rows.map((row) => ({ ...row, drivers: JSON.parse(row.drivers) as string[] }))
 }

@@ -38,6 +38,7 @@ import { hostOfNode } from './host-of-node.js'
 import type { UpCluster } from './up-cluster.js'
 import type { UpIronicObject } from './up-ironic-object.js'
 import { readActors } from './up-actors.js'
+import { refuseMachineOptions, upMachines } from './up-machines.js'
 import { readyLines } from './up-ready.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
@@ -57,6 +58,8 @@ export async function up(
     const { upOperators } = await import('./up-operators.js')
     return upOperators(commandOptions, environment, () => untilStopped(commandOptions, environment))
   }
+  if (commandOptions.role === 'machines') return upMachines(commandOptions, environment, configFiles.length > 0)
+  refuseMachineOptions(commandOptions)
   await using object = await ironicObjectOf(commandOptions)
   const options = object?.mergedOptions(commandOptions) ?? commandOptions
   const json = options.json ?? false
@@ -261,13 +264,13 @@ function checkElsewhere(options: UpOptions): void {
   if (options.machines === 'here')
     throw usageError(
       '--machines here: the machines of --database are elsewhere, where all of its processes reach them',
-      'leave it out; ironstage fleet has the machines',
+      'leave it out; --role machines and ironstage fleet have the machines',
     )
   const own = OWN_MACHINE_OPTIONS.find((name) => options[name] !== undefined && options[name] !== false)
   if (own !== undefined)
     throw usageError(
       `--${own} is about machines of this process, and ${owner} has none`,
-      `leave one of them out; ironstage fleet has the machines, and takes their options`,
+      'leave one of them out; --role machines and ironstage fleet have the machines, and take their options',
     )
   if (options.clock === 'manual' || options.clock === 'auto')
     throw usageError(

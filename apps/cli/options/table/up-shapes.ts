@@ -43,7 +43,7 @@ export const UP_SHAPES = {
     value: ROLE_WORDS.join('|'),
     example: 'conductor',
     description:
-      'work of this process among those of --database: api answers clients, conductor works on nodes (default: all, which is both)',
+      'work of this process among those of --database: api answers clients, conductor works on nodes, machines has --nodes machines (default: all, which is api and conductor)',
     schema: { type: 'string', enum: [...ROLE_WORDS] },
   },
   set: {
