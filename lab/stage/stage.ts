@@ -100,6 +100,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly snapshots: StageSnapshots
   /** Where stores register for snapshots. */
   readonly keeper: StageKeeper
+  /** Is no longer ready for requests, and still answers those that come. */
+  drain(): void
 }
 
 /**
@@ -249,7 +251,7 @@ const memberOf = (shared: SharedDatabase | undefined): StageMember | null =>
 function stageOf(
   options: StageOptions,
   { clock, probe, events, logger, scope }: StageCore,
-  { url, access, outsideRequests }: Connections,
+  { url, access, outsideRequests, apiSwitch }: Connections,
   parts: Pick<Stage, 'machines' | 'registry'> & {
     database: CurrentDatabase
     observation: Observation
@@ -294,6 +296,7 @@ function stageOf(
     entering: (machine) => entrance.machine(machine),
     snapshots: entrance.snapshots,
     keeper: entrance.keeper,
+    drain: () => apiSwitch.drain(),
     ...bmcListeners({ machines, accounts, clock, probe, logger, outsideRequests, allow: options.allow }),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }

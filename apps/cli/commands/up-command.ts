@@ -7,6 +7,8 @@ import {
   type Logger,
   LabClock,
   letGarbageGrow,
+  minutes,
+  readDuration,
   systemClock,
   systemRandom,
   type ConfigFile,
@@ -46,6 +48,9 @@ import { usageError } from '../usage-error.js'
 type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
 type LabElsewhere = NonNullable<ServeOptions['elsewhere']>
 
+/** A conductor waits as long for the work on its nodes to end, as Ironic's (`[conductor]graceful_shutdown_timeout`). */
+const HANDOVER_TIME = minutes(1)
+
 /** `ironstage up`: serves until a signal stops it. */
 // eslint-disable-next-line max-lines-per-function -- a linear script: what is opened here is closed at its end, in reverse
 export async function up(
@@ -69,6 +74,8 @@ export async function up(
   checkBegin(options)
   checkElsewhere(options)
   const clock = new LabClock({ mode: clockMode(options) })
+  const shutdownDelay = readDuration(options['shutdown-delay'] ?? '0s')!
+  environment.allowStop?.(shutdownDelay + (options.database === undefined ? 0 : HANDOVER_TIME))
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
@@ -156,6 +163,10 @@ export async function up(
   for (const fault of served.stage.faults.list())
     if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(maskValue(fault) as FaultReport)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
+  if (shutdownDelay > 0) {
+    served.stage.drain()
+    await systemClock().sleep(shutdownDelay)
+  }
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0
 }
