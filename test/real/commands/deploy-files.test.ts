@@ -84,10 +84,16 @@ async function openService(proxyPort: number, ports: readonly number[]): Promise
     const port = [...ready][next++ % Math.max(ready.size, 1)]
     if (port === undefined) return void client.destroy()
     const api = connect(port, '127.0.0.1')
-    for (const socket of [client, api]) {
+    for (const [socket, other] of [
+      [client, api],
+      [api, client],
+    ] as const) {
       sockets.add(socket)
-      socket.once('close', () => sockets.delete(socket))
       socket.on('error', () => {})
+      socket.once('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
     }
     client.pipe(api).pipe(client)
   }).listen(proxyPort, '127.0.0.1')
