@@ -1,7 +1,12 @@
-import { expect, test } from 'vitest'
-import { machineSpecs } from '../../lab/index.js'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { LabClock, systemRandom } from '../../base/runtime/index.js'
+import { machineSpecs, openStateFolder } from '../../lab/index.js'
 import type { HardwareFleet, MachineSpec } from '../../machine/index.js'
 import { identityOfPrefix } from './name-prefix.js'
+import { openFleet } from './open-fleet.js'
 
 const HARDWARE: HardwareFleet = [{ hardware: { nics: [{}, {}, {}, {}], disks: [{}, {}, {}] } }]
 
@@ -29,4 +34,34 @@ test('a prefix gives the same machines each time, and that of the default those 
   expect(specsOf('rack-a-', 3)).toEqual(specsOf('rack-a-', 3))
   expect(specsOf('rack-a-', 1)[0]).toMatchObject({ id: 'rack-a-1', bmc: { systemId: 'rack-a-1' } })
   expect(specsOf('machine-', 2)).toEqual([1, 2].map((number) => machineSpecs({ hardware: HARDWARE })(number)))
+})
+
+test('a state folder has its machines again, and says which names it has besides those of another prefix', async () => {
+  const path = await mkdtemp(join(tmpdir(), 'ironstage-prefix-'))
+  onTestFinished(() => rm(path, { recursive: true }))
+  const started = async (namePrefix: string, count: number) => {
+    const warnings: string[] = []
+    using folder = await openStateFolder(path)
+    await using fleet = await openFleet({
+      count,
+      namePrefix,
+      folder,
+      redfish: { port: 0 },
+      ipmi: { port: 0 },
+      clock: new LabClock({ mode: 1 }),
+      random: systemRandom,
+      logger: (level, message) => void (level === 'warn' && warnings.push(message)),
+    })
+    const hosts = fleet.hosts().map(({ name, bmc, macs, ipmi }) => ({ name, bmc, macs, ipmi }))
+    return { hosts: hosts.sort((one, other) => one.name.localeCompare(other.name)), warnings }
+  }
+  const first = await started('rack-a-', 11)
+  expect(await started('rack-a-', 11)).toEqual(first)
+  expect(first.warnings).toEqual([])
+  const other = await started('rack-b-', 1)
+  expect(other.warnings).toEqual([
+    'the state folder has 11 machines of other names, as rack-a-1; they stay beside rack-b-1 and those after it',
+  ])
+  expect(other.hosts).toEqual(expect.arrayContaining(first.hosts))
+  expect(other.hosts).toHaveLength(12)
 })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { Scope, systemClock, systemRandom } from '../../../base/runtime/index.js
 import { HttpTransport, IronicClient } from '../../../base/wire/index.js'
 import { installCoreos, REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { fixedPort, UpProcess } from '../../kit/commands/up-process.js'
+import { slowImage } from '../../kit/fleet/slow-image.js'
 import {
   composeProcesses,
   DEPLOYED_SECRETS,
@@ -20,7 +21,6 @@ import {
   writeSecrets,
   type DeployedProcess,
 } from '../deployed-processes.js'
-import { folderServer } from '../folder-server.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { debianProgram } from '../peers.js'
 import { PostgresServer } from '../postgres.js'
@@ -44,7 +44,7 @@ async function openHaproxy(proxyPort: number, ports: readonly number[], folder: 
   const socket = join(folder, 'haproxy.sock')
   const file = join(folder, 'haproxy.cfg')
   await writeFile(file, await loopbackProxyConfig(proxyPort, ports, socket))
-  const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' })
   const ended = once(child, 'exit')
   const states = async (): Promise<string> => {
     const stream = connect(socket).setEncoding('utf8')
@@ -220,19 +220,20 @@ class DeployedIronic {
   }
 }
 
-async function deploys(client: IronicClient, name: string, scope: Scope): Promise<void> {
-  const images = scope.use(await folderServer())
-  await copyFile(REHEARSAL_IMAGE, join(images.folder, 'coreos.raw.xz'))
-  const state = async (): Promise<string> => (await client.node(name)).provision_state
+const stateOf = (client: IronicClient, name: string) => async (): Promise<string> =>
+  (await client.node(name)).provision_state
+
+/** Deploys a node until its image is half there; resolves with what sends the other half. */
+async function beginDeployment(client: IronicClient, name: string, scope: Scope): Promise<() => void> {
+  const image = await slowImage(await readFile(REHEARSAL_IMAGE), scope)
   await client.patchNode(name, [{ op: 'replace', path: '/deploy_interface', value: 'custom-agent' }])
   await client.provision(name, 'manage')
-  await expect.poll(state, UNTIL).toBe('manageable')
+  await expect.poll(stateOf(client, name), UNTIL).toBe('manageable')
   await client.provision(name, 'provide')
-  await expect.poll(state, UNTIL).toBe('available')
-  await client.provision(name, 'active', {
-    deploy_steps: [installCoreos({ image_url: `${images.url}/coreos.raw.xz` })],
-  })
-  await expect.poll(state, UNTIL).toBe('active')
+  await expect.poll(stateOf(client, name), UNTIL).toBe('available')
+  await client.provision(name, 'active', { deploy_steps: [installCoreos({ image_url: image.url })] })
+  await image.asked
+  return () => image.finish()
 }
 
 test.each<[file: string, nodes: readonly string[], files: (folder: string) => Promise<DeployedProcess[]>, OpenProxy]>([
@@ -244,7 +245,7 @@ test.each<[file: string, nodes: readonly string[], files: (folder: string) => Pr
     openService,
   ],
 ])(
-  'the processes of %s deploy a node, and start again one by one without a failed call',
+  'the processes of %s start again one by one in the middle of a deployment, which succeeds, and no call fails',
   async (_, nodes, files, openProxy) => {
     await using scope = new Scope()
     const folder = await mkdtemp(join(tmpdir(), 'ironstage-deploy-'))
@@ -259,12 +260,14 @@ test.each<[file: string, nodes: readonly string[], files: (folder: string) => Pr
       headers: { authorization: AUTHORIZATION },
     })
     await expect.poll(async () => (await client.nodes()).length, UNTIL).toBe(20)
-    await deploys(client, nodes[0]!, scope)
+    const finish = await beginDeployment(client, nodes[0]!, scope)
     const load = new SteadyLoad(ironic.url, nodes[1]!)
     for (const name of [...ironic.names('api'), ...ironic.names('conductor')]) await ironic.restart(name)
     await load.end()
     expect(load.failures).toEqual([])
     expect(load.calls).toBeGreaterThan(100)
+    finish()
+    await expect.poll(stateOf(client, nodes[0]!), UNTIL).toMatch(/^(active|deploy failed)$/)
     for (const name of ironic.names('machines')) await ironic.restart(name)
     expect(await client.nodes()).toHaveLength(20)
     expect(await client.node(nodes[0]!)).toMatchObject({ provision_state: 'active', power_state: 'power on' })
