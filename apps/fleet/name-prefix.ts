@@ -27,7 +27,7 @@ function inBlock(plain: MachineSpec, block: string): MachineSpec {
     disks: plain.disks.map((disk) => ({
       ...disk,
       serial: withBlock(disk.serial),
-      // NAA 3 is what is assigned locally, and has sixty bits for it (FC-FS-5).
+      // NAA 3, locally assigned, has sixty bits for it (SPC-4).
       wwn: `0x3${block}0${disk.wwn.slice(-8)}`,
     })),
   }

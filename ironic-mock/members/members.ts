@@ -156,8 +156,9 @@ export class Members implements WorkShare {
     await Promise.race([this.#running, clock.sleep(this.#timing.silence, { weak: true })])
     try {
       if (this.#isRegistered && clock.now() < this.#leaseUntil) {
-        await signOff(this.#parts.others.session, this.#id)
-        await this.#leave([...this.#working])
+        const ended = signOff(this.#parts.others.session, this.#id).then(() => true)
+        const limit = clock.sleep(this.#timing.silence, { weak: true }).then(() => false)
+        if (await Promise.race([ended, limit])) await this.#leave([...this.#working])
       }
     } catch {
       // Without a connection its locks are free.

@@ -75,7 +75,8 @@ export async function up(
   checkElsewhere(options)
   const clock = new LabClock({ mode: clockMode(options) })
   const shutdownDelay = readDuration(options['shutdown-delay'] ?? '0s')!
-  environment.allowStop?.(shutdownDelay + (options.database === undefined ? 0 : HANDOVER_TIME))
+  const isHandingOver = options.database !== undefined && options.role !== 'api'
+  environment.allowStop?.(shutdownDelay + (isHandingOver ? HANDOVER_TIME : 0))
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)

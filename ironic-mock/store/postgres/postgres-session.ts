@@ -146,7 +146,8 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
     this.#isReady = false
     const client = this.#client
     this.#client = undefined
-    await client?.end().catch(() => {})
+    // A server that stands still never closes its side.
+    await Promise.race([client?.end().catch(() => {}), this.#parts.clock.sleep(GOODBYE_TIMEOUT, { weak: true })])
   }
 
   async #begin(client: Client): Promise<void> {
@@ -217,5 +218,7 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
   }
 }
 
+/** Milliseconds that the end of a connection waits for the server. */
+const GOODBYE_TIMEOUT = 500
 /** Milliseconds between looks at a backend that is ended. */
 const BACKEND_POLL = 20
