@@ -1,6 +1,7 @@
 import { defined } from '../../../base/runtime/index.js'
 import type { Acted } from './acted.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
+import { mirrorImages } from './prepared-releases.js'
 import { bootImageSettings, connectHosts, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import { chooseDefaultStream, choosePoolStream, chooseRuntime, labelHosts } from './os-stream-acts.js'
@@ -80,6 +81,14 @@ const ACTS: Acts = {
           ? await waitForObject(step.wait, cluster, within)
           : await waitUntilSettled(cluster, step.wait, within),
       )
+    },
+  },
+
+  mirror: {
+    says: ({ mirror }, cluster) => `copies ${cluster.release(mirror).version} to a registry beside the cluster`,
+    perform: ({ mirror }, cluster) => {
+      mirrorImages(cluster.release(mirror).images, cluster.site)
+      return Promise.resolve({})
     },
   },
 

@@ -40,11 +40,13 @@ export async function deleteManifests(file: string, cluster: RehearsedCluster): 
     const entry = objects.kinds.ofObject(object)
     if (!entry) return { failure: `${file}: there is no kind ${object.kind}` }
     const at = objectAt(entry, object.metadata)
+    const deleted = objects.find(entry.resource, at)?.metadata.uid
     const failure = unlessRefused(file, () => objects.delete(entry.resource, at))
     if (failure !== undefined) return { failure }
     const gone = async (): Promise<boolean> => {
       const end = clock.now() + DELETION_TIMEOUT
-      while (objects.find(entry.resource, at)) {
+      // Another object of that name may have been made meanwhile.
+      while (objects.find(entry.resource, at)?.metadata.uid === deleted) {
         if (clock.now() >= end) return false
         await clock.sleep(DELETION_POLL_INTERVAL)
       }
