@@ -14,7 +14,7 @@ import {
   giveNetworks,
   setPaused,
 } from './site-events.js'
-import { applyManifests, deleteManifests } from './manifest-acts.js'
+import { annotateObject, applyManifests, deleteManifests } from './manifest-acts.js'
 import { waitForObject } from './object-waits.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
@@ -26,7 +26,7 @@ type KeysOfUnion<T> = T extends unknown ? keyof T : never
 /** The member that a step is known by. */
 type ActName = Exclude<
   KeysOfUnion<ActStep>,
-  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text' | 'stream'
+  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text' | 'stream' | 'key' | 'value'
 >
 
 interface Act<S> {
@@ -100,6 +100,12 @@ const ACTS: Acts = {
   delete: {
     says: (step) => `deletes the objects of ${step.delete}`,
     perform: async (step, cluster) => deleteManifests(step.delete, cluster),
+  },
+
+  annotate: {
+    says: ({ annotate, key, value }) =>
+      value === undefined ? `removes the annotation ${key} of ${annotate}` : `annotates ${annotate} with ${key}=${value}`,
+    perform: async (step, cluster) => annotateObject(step, cluster),
   },
 
   scale: {

@@ -1,7 +1,7 @@
-import { isRefusal } from '../../../base/kubernetes/index.js'
+import { isRefusal, type StoredObject } from '../../../base/kubernetes/index.js'
 import { hours, seconds } from '../../../base/runtime/index.js'
 import type { Acted } from './acted.js'
-import { entryNamed, objectAt } from './named-objects.js'
+import { entryNamed, objectAt, objectNamed } from './named-objects.js'
 import type { RehearsedCluster } from './rehearsed-cluster.js'
 import type { ScenarioObject } from './scenario-manifests.js'
 
@@ -55,6 +55,24 @@ export async function deleteManifests(file: string, cluster: RehearsedCluster): 
     if (!(await cluster.until(gone()))) return { failure: `after a day ${entryNamed(entry, at)} is still there` }
   }
   return {}
+}
+
+/** Writes or removes an annotation, as `kubectl annotate --overwrite` does. */
+export function annotateObject(
+  { annotate, key, value }: { annotate: string; key: string; value?: string },
+  cluster: RehearsedCluster,
+): Acted {
+  const { objects } = cluster
+  const found = objectNamed(cluster, annotate)
+  const entry = found && objects.kinds.ofObject(found)
+  if (!entry) return { failure: `there is no ${annotate} to annotate` }
+  const annotated = (current: StoredObject): object => {
+    const { [key]: _, ...others } = current.metadata.annotations ?? {}
+    const annotations = value === undefined ? others : { ...others, [key]: value }
+    return { ...current, metadata: { ...current.metadata, annotations } }
+  }
+  const failure = unlessRefused(annotate, () => objects.change(entry.resource, found.metadata, annotated))
+  return failure === undefined ? {} : { failure }
 }
 
 /** The sentence of a refusal by the API. */

@@ -9,3 +9,15 @@ test.each(['internal-release', 'registry-of-your-own', 'internal-registries-away
     expect(end).toMatchObject({ holds: true, failures: [] })
   },
 )
+
+test.each([
+  ['internal-release', 'mco/serves-the-release-from-nodes'],
+  ['internal-release', 'mco/guards-the-internal-release'],
+  ['internal-registries-away', 'mco/reports-the-internal-release'],
+  ['registry-of-your-own', 'mco/keeps-the-stamp-of-the-registry'],
+  ['registry-of-your-own', 'mco/stops-the-internal-registry'],
+])('without %s %s fails', async (name, without) => {
+  const { end } = await playedStory(name, 'today', [without])
+  console.log(JSON.stringify(end.failures))
+  expect(end.holds).toBe(false)
+})

@@ -123,7 +123,8 @@ export const isRebooted = (actions: readonly DisruptionAction[]): boolean =>
   actions.some(({ type }) => type === 'Reboot')
 
 /** `drains the node, restarts crio.service` */
-export const actionsText = (actions: readonly DisruptionAction[]): string => actions.map(actionText).join(', ')
+export const actionsText = (actions: readonly DisruptionAction[]): string =>
+  [...new Set(actions.map(actionText))].join(', ')
 
 function actionText({ type, reload: reloaded, restart: restarted }: DisruptionAction): string {
   switch (type) {
