@@ -26,7 +26,19 @@ type KeysOfUnion<T> = T extends unknown ? keyof T : never
 /** The member that a step is known by. */
 type ActName = Exclude<
   KeysOfUnion<ActStep>,
-  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text' | 'stream' | 'key' | 'value'
+  | 'force'
+  | 'image'
+  | 'within'
+  | 'as'
+  | 'of'
+  | 'index'
+  | 'supportedSince'
+  | 'boots'
+  | 'path'
+  | 'text'
+  | 'stream'
+  | 'key'
+  | 'value'
 >
 
 interface Act<S> {
@@ -104,7 +116,9 @@ const ACTS: Acts = {
 
   annotate: {
     says: ({ annotate, key, value }) =>
-      value === undefined ? `removes the annotation ${key} of ${annotate}` : `annotates ${annotate} with ${key}=${value}`,
+      value === undefined
+        ? `removes the annotation ${key} of ${annotate}`
+        : `annotates ${annotate} with ${key}=${value}`,
     perform: async (step, cluster) => annotateObject(step, cluster),
   },
 

@@ -136,9 +136,10 @@ export async function writePlatform({ kube, cloud, site }: RehearsedCluster, isS
 }
 
 /** The release that the control plane serves, with what its registries need, as the installer without a registry writes them. */
-export async function writeInternalRelease({ kube, site }: RehearsedCluster): Promise<void> {
+export async function writeInternalRelease({ kube, site }: RehearsedCluster, names?: readonly string[]): Promise<void> {
   const { internalRegistry } = site
   if (!internalRegistry) return
+  const bundles = names ?? internalRegistry.bundles.map(({ name }) => name)
   const secrets = [
     { metadata: REGISTRY_TLS, stringData: { 'tls.crt': 'certificate of the lab\n', 'tls.key': 'key of the lab\n' } },
     { metadata: REGISTRY_ACCOUNT, stringData: { password: BMC_PASSWORD, htpasswd: 'openshift:account of the lab\n' } },
@@ -148,7 +149,7 @@ export async function writeInternalRelease({ kube, site }: RehearsedCluster): Pr
     apiVersion: apiVersionOf('InternalReleaseImage'),
     kind: 'InternalReleaseImage',
     metadata: INTERNAL_RELEASE,
-    spec: { releases: internalRegistry.bundles.map(({ name }) => ({ name })) },
+    spec: { releases: bundles.map((name) => ({ name })) },
   })
 }
 

@@ -26,10 +26,10 @@ const REPOSITORIES = [
  * Mirrors of a cluster that was installed without a registry (openshift/assisted-service internal/ignition
  * internalReleaseImagePatcher), and then of a registry beside it.
  */
-export const internalMirrors = (domain: string, beside: string): RepositoryMirrors[] =>
+export const internalMirrors = (domain: string, beside?: string): RepositoryMirrors[] =>
   REPOSITORIES.map(({ source, there }) => ({
     source,
-    mirrors: [`${internalRegistry(domain)}/${there}`, `${beside}/${there}`],
+    mirrors: [internalRegistry(domain), ...(beside === undefined ? [] : [beside])].map((host) => `${host}/${there}`),
     pulls: 'digest',
   }))
 
