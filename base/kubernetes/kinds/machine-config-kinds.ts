@@ -119,7 +119,7 @@ export interface InternalReleaseImage extends KubeObject<'InternalReleaseImage'>
   }
 }
 
-/** What the machine config daemon of a node reports of it. */
+/** Report of the machine config daemon of a node. */
 export interface MachineConfigNode extends KubeObject<'MachineConfigNode'> {
   spec: { node: { name: string }; pool: { name: string }; configVersion: { desired: string } }
   status?: {

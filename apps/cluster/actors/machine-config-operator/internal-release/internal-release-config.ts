@@ -14,7 +14,7 @@ import {
 /** Where a node keeps the storage of its registry. */
 const REGISTRY_STORAGE = '/var/lib/iri-registry'
 
-/** What the registry of a node is made of. */
+/** Parts of the registry of a node. */
 export interface RegistryParts {
   tls: Secret
   account: Secret

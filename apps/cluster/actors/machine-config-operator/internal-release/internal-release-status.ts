@@ -85,7 +85,7 @@ function troubledNodes({ reports, nodes }: FoundRegistries): TroubledNodes {
   }
 }
 
-/** Of nodes in different trouble the last one in the order of names counts, as in the real loop. */
+/** The last troubled node in the order of names decides, as in the real loop. */
 function overallProblem({ host, isServed, reports }: FoundRegistries, { notReady, degraded }: TroubledNodes): Degraded {
   if (reports.length > 0 && !isServed) return trouble('ApiIntNotAvailable', `Unable to reach any registry via ${host}`)
   const lastDegraded = degraded.at(-1) ?? ''

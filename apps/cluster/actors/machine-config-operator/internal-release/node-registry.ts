@@ -41,10 +41,11 @@ export async function reportNodeRegistry(
 async function reportOnce(parts: DaemonParts & { registry: InternalRegistry }): Promise<void> {
   const { kube, node: name } = parts
   const cluster = await kube.find('InternalReleaseImage', INTERNAL_RELEASE)
-  const isKept = cluster !== undefined && cluster.metadata.deletionTimestamp === undefined
-  const report = (await kube.find('MachineConfigNode', { name })) ?? (isKept ? await createdReport(parts) : undefined)
+  const isPresent = cluster !== undefined && cluster.metadata.deletionTimestamp === undefined
+  const report =
+    (await kube.find('MachineConfigNode', { name })) ?? (isPresent ? await createdReport(parts) : undefined)
   if (!report) return
-  const status = isKept ? registryStatus(report, parts) : clearedStatus(report, parts)
+  const status = isPresent ? registryStatus(report, parts) : clearedStatus(report, parts)
   if (status === undefined || isDeepStrictEqual(status, report.status)) return
   await kube.updateStatus<'MachineConfigNode'>({ ...report, status })
 }
