@@ -78,7 +78,8 @@ const PULL_SECRET = { name: 'pull-secret', namespace: 'openshift-config' }
 /** Settings of an image service by its environment (image-customization-controller eacc65f pkg/env/env.go). */
 async function siteOf(container: PodContainer, { kube }: ActorParts): Promise<ImageSite> {
   const named = (name: string): string | undefined => environment(container, name) || undefined
-  const [ntp, sshKey] = [named('ADDITIONAL_NTP_SERVERS'), named('IRONIC_RAMDISK_SSH_KEY')]
+  const ntp = named('ADDITIONAL_NTP_SERVERS')
+  const sshKey = named('IRONIC_RAMDISK_SSH_KEY')
   const proxies = defined({ http: named('HTTP_PROXY'), https: named('HTTPS_PROXY'), no: named('NO_PROXY') })
   return defined({
     ntpServers: ntp?.split(','),
