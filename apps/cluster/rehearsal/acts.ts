@@ -14,7 +14,7 @@ import {
   giveNetworks,
   setPaused,
 } from './site-events.js'
-import { annotateObject, applyManifests, deleteManifests } from './manifest-acts.js'
+import { annotateObject, applyManifests, deleteManifests, deleteNamed } from './manifest-acts.js'
 import { waitForObject } from './object-waits.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
@@ -112,6 +112,11 @@ const ACTS: Acts = {
   delete: {
     says: (step) => `deletes the objects of ${step.delete}`,
     perform: async (step, cluster) => deleteManifests(step.delete, cluster),
+  },
+
+  remove: {
+    says: ({ remove }) => `deletes ${remove}`,
+    perform: async ({ remove }, cluster) => deleteNamed(remove, cluster),
   },
 
   annotate: {

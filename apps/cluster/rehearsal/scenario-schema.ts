@@ -107,6 +107,7 @@ const SCENARIO_STEPS: Readonly<Record<string, object>> = {
     if: { properties: { wait: { const: 'time' } } },
     then: { required: ['within'] },
   },
+  remove: keyed('remove', OBJECT_REFERENCE),
   annotate: keyed('annotate', OBJECT_REFERENCE, { key: SCENARIO_TEXT_SCHEMA, value: { type: 'string' } }, ['key']),
   scale: keyed('scale', COUNT, { as: SCENARIO_TEXT_SCHEMA }),
   power: keyed('power', { enum: ['on', 'off'] }, groupProperties, ['of']),

@@ -114,6 +114,8 @@ export type ScenarioStep =
   /** The administrator applies the objects of a file, or deletes them. */
   | { apply: string }
   | { delete: string }
+  /** The administrator deletes an object, `KIND/NAME`. */
+  | { remove: string }
   /** The administrator annotates an object, `KIND/NAME`; without a value the annotation is removed. */
   | { annotate: string; key: string; value?: string }
   /** The administrator changes the number of workers; `as` measures from the request to running nodes. */

@@ -1,12 +1,6 @@
 import type { Scenario } from '../scenario.js'
-import type { ScenarioObject } from '../scenario-manifests.js'
 import { FAR_NEXT, NEXT } from './release-stories.js'
 
-const RELEASE: ScenarioObject = {
-  apiVersion: 'machineconfiguration.openshift.io/v1',
-  kind: 'InternalReleaseImage',
-  metadata: { name: 'cluster' },
-}
 const STAMP = 'machineconfiguration.openshift.io/generated-by-controller-version'
 
 /** Stories of clusters that were installed without a registry: their control plane serves the release. */
@@ -48,7 +42,6 @@ export const INTERNAL_RELEASE_STORIES: readonly Scenario[] = [
     title: 'A cluster without a registry is upgraded from one of your own, and then gives its internal one up',
     as: 'today',
     releases: { A: NEXT, B: FAR_NEXT },
-    manifests: { 'internal-release-image.yaml': [RELEASE] },
     cluster: { release: 'A', network: 'internal', controlPlane: 1 },
     steps: [
       { mirror: 'B' },
@@ -69,7 +62,7 @@ export const INTERNAL_RELEASE_STORIES: readonly Scenario[] = [
       { expect: { runs: 'B', of: 'nodes' } },
       { expect: { internalRegistry: 'served', of: 'control plane' } },
       { expect: { deletion: 'allowed', of: 'InternalReleaseImage/cluster' } },
-      { delete: 'internal-release-image.yaml' },
+      { remove: 'InternalReleaseImage/cluster' },
       { wait: 'time', within: '1m' },
       { wait: 'nodes', within: '1h' },
       { expect: { internalRegistry: 'stopped', of: 'control plane' } },
