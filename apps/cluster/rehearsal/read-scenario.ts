@@ -81,8 +81,8 @@ function firstProblem(value: unknown): ScenarioProblem | undefined {
       )
       if (wrong) return wrong
     }
-    const hostly = stepOnCloud(step, cluster)
-    if (hostly) return { ...hostly, path: ['steps', index, ...hostly.path] }
+    const misplaced = stepOnCloud(step, cluster) ?? stepWithRegistry(step, cluster)
+    if (misplaced) return { ...misplaced, path: ['steps', index, ...misplaced.path] }
     for (const [path, name] of releasesIn(step))
       if (!isRelease(name)) return missingRelease(name, ['steps', index, ...path], releases)
     const missing = missingStream(step, releases)
@@ -138,11 +138,22 @@ function clusterWithoutRegistry({ as, releases, cluster }: ScenarioFile): Scenar
     message: `cluster.network: internal ${why}`,
   })
   if (as === 'document') return refused('is not in the design documents')
+  if ((cluster.platform ?? 'BareMetal') !== 'BareMetal') return refused('is played on bare metal alone')
   const { version } = releases[cluster.release]!
   if (version !== undefined && !reachesRelease(version, INTERNAL_SINCE))
     return refused(`needs a release from ${INTERNAL_SINCE} on, and ${cluster.release} is ${version}`)
   if ((cluster.controlPlane ?? 0) === 0) return refused('needs nodes of the control plane: controlPlane: 1')
   return undefined
+}
+
+/** Steps and expectations about the registry of a control plane, in a cluster that has none. */
+function stepWithRegistry(step: object, { network }: ScenarioFile['cluster']): ScenarioProblem | undefined {
+  if (network === 'internal') return undefined
+  const isExpected = 'expect' in step && Object.hasOwn(step.expect as object, 'internalRegistry')
+  const name = 'mirror' in step ? 'mirror' : isExpected ? 'internalRegistry' : undefined
+  if (name === undefined) return undefined
+  const path = isExpected ? ['expect', name] : [name]
+  return { path, message: `${name} is about a cluster that was installed without a registry: network: internal` }
 }
 
 function stepOnCloud(step: object, { platform = 'BareMetal' }: ScenarioFile['cluster']): ScenarioProblem | undefined {
