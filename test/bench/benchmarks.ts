@@ -3,6 +3,7 @@ import { besideBareServer } from './bare-server.js'
 import { controlOfLabs } from './control.js'
 import { countsAndCosts } from './counts/counts.js'
 import { idleAgents } from './idle-agents.js'
+import { lifecyclesOnDatabase } from './database/lifecycles.js'
 import { besideEmulators } from './fleet/emulators.js'
 import { thousandMachines } from './fleet/thousand.js'
 import { fleetOfThousands } from './fleet.js'
@@ -44,6 +45,7 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   images: rows(servedImages),
   ironic: rows(againstIronic),
   control: rows(controlOfLabs),
+  database: rows(lifecyclesOnDatabase),
   counts: countsAndCosts,
   quick,
   journals,

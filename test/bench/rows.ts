@@ -114,6 +114,13 @@ export const ROWS = {
     'reset of 1,000 nodes that were managed',
     'snapshot of 10,000 described nodes, and back to it',
   ],
+  database: [
+    'lifecycles a minute on PostgreSQL, 1 at once',
+    'lifecycles a minute on PostgreSQL, 8 at once',
+    'processor time of PostgreSQL a lifecycle',
+    'lifecycles a minute on PostgreSQL, 32 at once',
+    'lifecycles a minute of three processes, 32 at once',
+  ],
   counts: [
     'API requests a lifecycle',
     'agent commands a lifecycle',

@@ -183,6 +183,13 @@ export class PostgresServer implements AsyncDisposable {
     })
   }
 
+  /** @throws while it does not run */
+  get pid(): number {
+    const pid = this.#process?.pid
+    if (pid === undefined) throw new Error('PostgreSQL does not run')
+    return pid
+  }
+
   /** Its last messages. */
   get log(): string {
     return this.#log.join('')

@@ -6,9 +6,11 @@ import { isOfServer } from './is-of-server.js'
 import { loadRecords, type StreamPositions } from './load-records.js'
 import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
 import type { SharedRecords } from './shared-records.js'
+import type { SoleProcess } from './sole-process.js'
 
 interface FollowerParts {
   readonly session: PostgresSession
+  readonly sole: SoleProcess
   /** A further connection. */
   readonly connect: () => Promise<Client>
   /** The clock of the wall. */
@@ -18,6 +20,9 @@ interface FollowerParts {
 
 /** Milliseconds between looks at the other streams, should a notification be lost. */
 const LOOK_INTERVAL = 1000
+
+/** Milliseconds between two looks that notifications ask for: at a high rate one look finds many changes. */
+const NOTIFIED_INTERVAL = 3
 
 /** Milliseconds until a question is asked again whose connection has broken. */
 const LOST_CONNECTION_WAIT = 20
@@ -40,6 +45,10 @@ export class RecordFollower {
   #positions: StreamPositions
   /** The look that the next callers share; it is not sent yet. */
   #next: Promise<void> | undefined
+  /** A look that is sent, and not answered. */
+  #asking: Promise<void> | undefined
+  #askedAt = -Infinity
+  #soon: Disposable | undefined
   #loading: Promise<void> | undefined
   /** The connection over which all is read again. */
   #loader: Client | undefined
@@ -49,7 +58,7 @@ export class RecordFollower {
     this.#parts = parts
     this.#shared = shared
     this.#positions = positions
-    this.#repeat(LOOK_INTERVAL, () => this.followSoon())
+    this.#repeat(LOOK_INTERVAL, () => this.#lookAround())
     this.#repeat(PRUNE_INTERVAL, () => this.#prune())
   }
 
@@ -73,13 +82,28 @@ export class RecordFollower {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** Follows without a caller that waits. */
+  /** Follows without a caller that waits, for a notification. */
   followSoon(): void {
+    const { clock } = this.#parts
+    const wait = this.#askedAt + NOTIFIED_INTERVAL - clock.now()
+    if (wait <= 0) this.#follow()
+    else this.#soon ??= clock.timer(wait, () => this.#follow(), { weak: true })
+  }
+
+  #follow(): void {
     if (this.#closed || !this.#parts.session.isReady) return
-    this.#look().catch((error: unknown) => {
-      if (!this.#closed && this.#parts.session.isReady)
-        this.#parts.logger('warn', `changes of other processes could not be read: ${errorChain(error).join(': ')}`)
-    })
+    this.#look().catch((error: unknown) => this.#warn(error))
+  }
+
+  #warn(error: unknown): void {
+    if (!this.#closed && this.#parts.session.isReady)
+      this.#parts.logger('warn', `changes of other processes could not be read: ${errorChain(error).join(': ')}`)
+  }
+
+  /** Looks even though nothing was heard, and whether there are others at all. */
+  #lookAround(): void {
+    this.#follow()
+    if (!this.#closed) this.#parts.sole.take(() => this.#look()).catch((error: unknown) => this.#warn(error))
   }
 
   /**
@@ -89,7 +113,8 @@ export class RecordFollower {
    * @throws DatabaseUnavailable
    */
   async catchUp(): Promise<void> {
-    const { session, clock } = this.#parts
+    const { session, sole, clock } = this.#parts
+    if (sole.isAlone) return
     const until = clock.now() + DATABASE_WAIT
     for (;;) {
       await session.ready()
@@ -107,23 +132,32 @@ export class RecordFollower {
 
   close(): void {
     this.#closed = true
-    for (const timer of this.#timers.splice(0)) timer[Symbol.dispose]()
+    for (const timer of [...this.#timers.splice(0), this.#soon]) timer?.[Symbol.dispose]()
     this.#listeners.clear()
     void this.#loader?.end().catch(() => {})
   }
 
+  /** Shares a question that is not sent yet; there is one at a time, so that at a high rate many share it. */
   #look(): Promise<void> {
-    this.#next ??= new Promise((resolve, reject) => {
-      this.#parts.clock.queueWork(() => {
-        this.#next = undefined
-        if (this.#loading) this.#loading.then(resolve, reject)
-        else this.#ask(resolve, reject)
-      })
-    })
+    this.#next ??= (this.#asking?.catch(() => {}) ?? Promise.resolve()).then(
+      () =>
+        new Promise((resolve, reject) => {
+          this.#parts.clock.queueWork(() => {
+            this.#asking = this.#next
+            this.#next = undefined
+            // What is being read now may be of a moment before this call.
+            if (this.#loading) this.#loading.then(() => this.#ask(resolve, reject), reject)
+            else this.#ask(resolve, reject)
+          })
+        }),
+    )
     return this.#next
   }
 
   #ask(resolve: () => void, reject: (error: unknown) => void): void {
+    this.#soon?.[Symbol.dispose]()
+    this.#soon = undefined
+    this.#askedAt = this.#parts.clock.now()
     followChanges(this.#parts.session, this.#positions, {
       failed: reject,
       gap: () => {
