@@ -6,6 +6,7 @@ import { gatheredState } from './gathered-state.js'
 import { installOwnCluster } from './install-own-cluster.js'
 import { actionsText, clusterPolicies } from '../actors/machine-config-operator/daemon/node-disruption.js'
 import type { OwnCluster } from './own-cluster.js'
+import { SERVES_FROM_NODES } from '../actors/machine-config-operator/machine-config-behaviours.js'
 import { internalRegistry } from '../../../base/registry/index.js'
 import { availableBundles, internalDomain, internalReleaseOf } from './own-internal-release.js'
 import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
@@ -158,6 +159,8 @@ function notesOf(own: OwnCluster, isMade: boolean): string[] {
     )
   const mirrors = mirrorsOf(objects)
   const internal = internalReleaseOf(own)
+  if (!internal && objects.InternalReleaseImage.length > 0)
+    notes.push(`the InternalReleaseImage is played from ${SERVES_FROM_NODES.since} on`)
   if (internal)
     notes.push(
       `the nodes of the control plane serve ${availableBundles(internal).join(', ') || 'the release'} (${internalRegistry(internalDomain(objects, mirrors))}): the cluster has no other way out than registries beside it`,

@@ -10,6 +10,7 @@ import {
   type Secret,
   type WatchedKind,
 } from '../../../../../base/kubernetes/index.js'
+import { internalRegistry } from '../../../../../base/registry/index.js'
 import { sha256Hex } from '../../../../../base/bytes/index.js'
 import { defined } from '../../../../../base/runtime/index.js'
 import { releaseOfOperator } from '../cluster-facts.js'
@@ -145,13 +146,14 @@ export class InternalReleaseController implements ResourceController {
   }
 
   async #report(failure: string | undefined): Promise<void> {
-    const { kube, clock, internalRegistry } = this.#parts
+    const { kube, clock, internalRegistry: own } = this.#parts
     const latest = await kube.find('InternalReleaseImage', INTERNAL_RELEASE)
-    if (!latest || !internalRegistry) return
+    if (!latest) return
     const nodes = (await kube.list('Node')).items.filter(isOfControlPlane)
     const names = nodes.map(({ metadata }) => metadata.name)
     const reports = (await kube.list('MachineConfigNode')).items.filter(({ metadata }) => names.includes(metadata.name))
-    const { host, isServed } = internalRegistry
+    // A cluster with other registries has no such storage on its nodes: their units start nothing.
+    const { host, isServed } = own ?? { host: await this.#host(), isServed: false }
     const payload = (await kube.find('ClusterVersion', { name: 'version' }))?.status?.desired.image ?? ''
     const found = { host, isServed, nodes, reports: reports.sort(byName), payload, ...defined({ failure }) }
     const status = internalReleaseStatus(latest, found, clock)
@@ -163,6 +165,13 @@ export class InternalReleaseController implements ResourceController {
       if (!isRefusal(error, 409)) throw error
     }
     this.#announce(status)
+  }
+
+  async #host(): Promise<string> {
+    const found = await this.#parts.kube.find('Infrastructure', { name: 'cluster' })
+    const uri = found?.status?.['apiServerInternalURI']
+    const [, domain = 'cluster.invalid'] = /api-int\.([^/:]+)/.exec(typeof uri === 'string' ? uri : '') ?? []
+    return internalRegistry(domain)
   }
 
   #announce({ conditions }: NonNullable<InternalReleaseImage['status']>): void {

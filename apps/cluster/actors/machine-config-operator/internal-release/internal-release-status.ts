@@ -46,7 +46,8 @@ export function internalReleaseStatus(
   const problem = overallProblem(found, troubled)
   const own = found.failure === undefined ? problem : syncFailure(found.failure)
   const conditions = withCondition(status?.conditions, { ...own, observedGeneration: metadata.generation }, clock)
-  if (found.reports.length === 0)
+  const isBefore = found.reports.length === 0 && (found.isServed || found.nodes.length === 0)
+  if (isBefore)
     return {
       conditions,
       releases: status?.releases ?? spec.releases.map(({ name }) => installedBundle(name, found, clock)),
@@ -86,8 +87,8 @@ function troubledNodes({ reports, nodes }: FoundRegistries): TroubledNodes {
 }
 
 /** The last troubled node in the order of names decides, as in the real loop. */
-function overallProblem({ host, isServed, reports }: FoundRegistries, { notReady, degraded }: TroubledNodes): Degraded {
-  if (reports.length > 0 && !isServed) return trouble('ApiIntNotAvailable', `Unable to reach any registry via ${host}`)
+function overallProblem({ host, isServed, nodes }: FoundRegistries, { notReady, degraded }: TroubledNodes): Degraded {
+  if (nodes.length > 0 && !isServed) return trouble('ApiIntNotAvailable', `Unable to reach any registry via ${host}`)
   const lastDegraded = degraded.at(-1) ?? ''
   const lastNotReady = notReady.at(-1) ?? ''
   if (degraded.length > 0 && lastDegraded >= lastNotReady)
