@@ -119,12 +119,14 @@ test('from a registry beside it, the stamp of its MachineConfigs keeps it from t
   const after = await rehearsal('--to', '5.1.0')
   expect(after.report.findings.map(({ subject }) => subject)).toEqual(PAUSED)
   expect({ code: after.code, outcome: after.report.outcome }).toEqual({ code: 0, outcome: 'completed' })
+  expect(Object.keys(after.report.pulled.registries)).toEqual(['registry.quay.example:5000'])
 })
 
 test('a release that the nodes have too needs no other registry', async () => {
   await write('iri.yaml', internalRelease('False', bundle('5.1.0')))
   await write('mc.yaml', `${registryConfig('master', '')}---\n${registryConfig('worker', '')}`)
   const { code, report } = await rehearsal('--to', '5.1.0')
+  expect(Object.keys(report.pulled.registries)).toEqual(['api-int.quay.example:22625'])
   const subjects = report.findings.map(({ subject }) => subject)
   expect({ code, outcome: report.outcome, subjects }).toEqual({ code: 0, outcome: 'completed', subjects: PAUSED })
 })

@@ -28,7 +28,8 @@ export function internalDomain(objects: OwnObjects, mirrors: readonly Repository
   const uri = objects.Infrastructure[0]?.status?.apiServerInternalURI
   const hosts = mirrors.flatMap((rule) => rule.mirrors.map((place) => place.split('/')[0]!))
   const named = hosts.find((host) => isInternalRegistry(host) && host.startsWith('api-int.'))
-  const [, domain] = /api-int\.([^/:]+)/.exec(uri ?? named ?? '') ?? []
+  const image = objects.InternalReleaseImage[0]?.status?.releases?.map((release) => release.image).join(' ')
+  const [, domain] = /api-int\.([^/:]+)/.exec(uri ?? named ?? image ?? '') ?? []
   return domain ?? 'cluster.invalid'
 }
 
