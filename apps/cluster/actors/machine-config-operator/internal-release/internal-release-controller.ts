@@ -10,7 +10,6 @@ import {
   type Secret,
   type WatchedKind,
 } from '../../../../../base/kubernetes/index.js'
-import { internalRegistry } from '../../../../../base/registry/index.js'
 import { sha256Hex } from '../../../../../base/bytes/index.js'
 import { defined } from '../../../../../base/runtime/index.js'
 import { releaseOfOperator } from '../cluster-facts.js'
@@ -29,6 +28,7 @@ import {
   type Role,
 } from '../machine-config-names.js'
 import type { MachineConfigOperatorParts } from '../machine-config-operator.js'
+import { clusterRegistry } from './cluster-registry.js'
 import { registryConfig, type RegistryParts } from './internal-release-config.js'
 import {
   INTERNAL_RELEASE,
@@ -153,7 +153,7 @@ export class InternalReleaseController implements ResourceController {
     const names = nodes.map(({ metadata }) => metadata.name)
     const reports = (await kube.list('MachineConfigNode')).items.filter(({ metadata }) => names.includes(metadata.name))
     // A cluster with other registries has no such storage on its nodes: their units start nothing.
-    const { host, isServed } = own ?? { host: await this.#host(), isServed: false }
+    const { host, isServed } = own ?? { host: await clusterRegistry(kube), isServed: false }
     const payload = (await kube.find('ClusterVersion', { name: 'version' }))?.status?.desired.image ?? ''
     const found = { host, isServed, nodes, reports: reports.sort(byName), payload, ...defined({ failure }) }
     const status = internalReleaseStatus(latest, found, clock)
@@ -165,13 +165,6 @@ export class InternalReleaseController implements ResourceController {
       if (!isRefusal(error, 409)) throw error
     }
     this.#announce(status)
-  }
-
-  async #host(): Promise<string> {
-    const found = await this.#parts.kube.find('Infrastructure', { name: 'cluster' })
-    const uri = found?.status?.['apiServerInternalURI']
-    const [, domain = 'cluster.invalid'] = /api-int\.([^/:]+)/.exec(typeof uri === 'string' ? uri : '') ?? []
-    return internalRegistry(domain)
   }
 
   #announce({ conditions }: NonNullable<InternalReleaseImage['status']>): void {
