@@ -2,3 +2,4 @@
 export { openDatabase } from '../store/postgres/open-database.js'
 export { readDatabaseAddress } from '../store/postgres/read-address.js'
 export { Members } from './members.js'
+export { FaultRows } from './fault-rows.js'
