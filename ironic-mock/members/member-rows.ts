@@ -95,7 +95,7 @@ type ListedRow = Omit<MemberRow, 'drivers' | 'control' | 'clock'> & {
 }
 
 /** All processes that have ever registered, in the order of their ids. */
-export async function listMembers(session: DatabaseSession): Promise<MemberRow[]> {
+export async function listMembers(session: Pick<DatabaseSession, 'query'>): Promise<MemberRow[]> {
   const { rows } = await session.query<ListedRow>(LIST)
   return rows.map(({ drivers, control, clock, ...row }) => ({
     ...row,

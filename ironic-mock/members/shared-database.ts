@@ -1,4 +1,4 @@
-import { systemClock, type Clock, type Logger } from '../../base/runtime/index.js'
+import { systemClock, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
 import type { StoreView } from '../store/open-store.js'
 import type { DatabaseAddress } from '../store/postgres/database-address.js'
 import type { AddressRequest } from '../store/postgres/read-address.js'
@@ -77,4 +77,17 @@ export async function openSharedDatabase({
 export async function readDatabaseAddress(request: AddressRequest): Promise<DatabaseAddress> {
   const { readDatabaseAddress: read } = await import('./database-parts.js')
   return read(request)
+}
+
+/**
+ * Finds an API among the processes of a database.
+ *
+ * @param name name of this process, which the database's list of connections shows
+ * @returns its base URL, without `/v1`; undefined while there is none
+ * @throws UserError for a database that cannot be reached or used
+ */
+export async function findApi(address: DatabaseAddress, name: string, random: Random): Promise<string | undefined> {
+  const { listApis } = await import('./database-parts.js')
+  const urls = await listApis(address, name)
+  return urls[Math.floor(random.next() * urls.length)]
 }

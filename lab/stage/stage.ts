@@ -112,6 +112,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly snapshots: StageSnapshots
   /** Where stores register for snapshots. */
   readonly keeper: StageKeeper
+  /** Is no longer ready for requests, and still answers those that come. */
+  drain(): void
 }
 
 /**
@@ -290,7 +292,7 @@ interface OpenedParts extends Pick<Stage, 'machines' | 'registry'> {
 function stageOf(
   options: StageOptions,
   { clock, probe, events, logger, scope }: StageCore,
-  { url, access, outsideRequests }: Connections,
+  { url, access, outsideRequests, apiSwitch }: Connections,
   parts: OpenedParts,
 ): Stage {
   const {
@@ -339,6 +341,7 @@ function stageOf(
     entering: (machine) => entrance.machine(machine),
     snapshots: entrance.snapshots,
     keeper: entrance.keeper,
+    drain: () => apiSwitch.drain(),
     ...bmcListeners({ machines, accounts, clock, probe, logger, outsideRequests, allow: options.allow }),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
