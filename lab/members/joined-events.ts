@@ -30,6 +30,8 @@ interface FollowedProcess {
   retryAt: number
   /** True once the reader knows that entries of it may be missing. */
   isMissed: boolean
+  /** True once it gives no sign of life: what it sent before may still come. */
+  isEnded: boolean
 }
 
 /**
@@ -140,10 +142,12 @@ class JoinedFollow {
   #reconcile(): void {
     for (const { row, isAlive } of this.#joined.others) {
       const { stream, host } = row
-      const known = this.#processes.get(stream) ?? { isOpen: false, retryAt: 0, isMissed: false }
+      const known = this.#processes.get(stream) ?? { isOpen: false, retryAt: 0, isMissed: false, isEnded: false }
       this.#processes.set(stream, known)
-      if (!isAlive) this.#miss(known, `${host} has ended: what it noted last may be missing`)
-      else if (!known.isOpen && row.control && this.#wall.now() >= known.retryAt) {
+      if (!isAlive && !known.isEnded) this.#miss(known, `${host} has ended: what it noted last may be missing`)
+      known.isEnded = !isAlive
+      if (!isAlive) continue
+      if (!known.isOpen && row.control && this.#wall.now() >= known.retryAt) {
         known.isOpen = true
         void this.#follow(row, known)
       }
@@ -167,7 +171,8 @@ class JoinedFollow {
       known.isMissed = false
     } catch (error) {
       if (isLost(error)) this.#lose(`${row.host}: ${errorChain(error).join(': ')}`)
-      else if (!signal.aborted) this.#miss(known, `${row.host} does not answer: ${errorChain(error).join(': ')}`)
+      else if (!signal.aborted && !known.isEnded)
+        this.#miss(known, `${row.host} does not answer: ${errorChain(error).join(': ')}`)
     } finally {
       known.isOpen = false
       known.retryAt = this.#wall.now() + STREAM_RETRY
