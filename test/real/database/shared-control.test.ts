@@ -241,7 +241,7 @@ test('faults are the same while the database is away, and none is added or count
     .toBe(1)
   expect(await status()).toBe(418)
   expect(await lab.fault(id)).toMatchObject({ struck: 2 })
-}, 60_000)
+})
 
 test('what would be of one process alone is refused, and a clock that passes otherwise does not join', async () => {
   await using processes = new Processes('refused')
@@ -416,7 +416,7 @@ test('a reader of events sees each entry of all processes once, over the kill of
   expect(again.filter((key) => left.includes(key)).toSorted()).toEqual(left.toSorted())
   expect(new Set(again).size).toBe(again.length)
   expect(other.alive && late.alive).toBe(true)
-}, 300_000)
+})
 
 test('a process that is stopped is named in bounded time, and what it noted comes when it goes on', async () => {
   await using commands = new Commands('hung')
@@ -452,4 +452,4 @@ test('a process that is stopped is named in bounded time, and what it noted come
     }, until)
     .toEqual([])
   await api.lab.liftFault(id)
-}, 300_000)
+})
