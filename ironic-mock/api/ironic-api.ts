@@ -31,7 +31,7 @@ import {
 import { SERVICE_DEFAULTS, type ServiceSettings } from '../config/service-options.js'
 import type { Conductor } from '../conductor/core/conductor.js'
 import type { StoreView } from '../store/open-store.js'
-import { DatabaseUnavailable, type Store } from '../store/store.js'
+import { databaseUnavailable, type DatabaseTrouble, type Store } from '../store/store.js'
 import { readArguments, readBody, type Arguments } from './read-arguments.js'
 import type { Backend, IronicApiCall, Reply } from './call.js'
 import { checkRoutedIdent } from './nodes/find-node.js'
@@ -269,7 +269,13 @@ const versionHeaders = (version: Microversion, { newest }: Release): Record<stri
 const DISK_FULL =
   'The disk of the state folder is full: this change was not made. Make room there and send the request again; what was answered before is kept.'
 
-const DATABASE_AWAY = 'The database cannot be reached: this call was not carried out. Send it again.'
+const DATABASE_TROUBLES: Readonly<Record<DatabaseTrouble, string>> = {
+  away: 'The database cannot be reached: this call was not carried out. Send it again.',
+  unconfirmed: 'The database has not confirmed this change: it may have been made. Look before you send it again.',
+  full: 'The disk of the database is full: this call was not carried out. Make room there, and send it again.',
+  'read-only': 'The database takes no changes at present: this call was not carried out. Send it again.',
+  busy: 'Other calls keep changing the same records: this call was not carried out. Send it again.',
+}
 
 function answerFailure(
   thrown: unknown,
@@ -278,13 +284,15 @@ function answerFailure(
   { logger }: Backend,
 ): ApiAnswer {
   let error = thrown
-  if (isDiskFull(error)) {
+  const unavailable = databaseUnavailable(thrown)
+  if (unavailable) {
+    const headers = { 'retry-after': String(unavailable.retryAfter) }
+    error = new IronicError(503, DATABASE_TROUBLES[unavailable.trouble], 'wsme', headers)
+  } else if (isDiskFull(error)) {
     logger('error', 'the disk of the state folder is full: nothing new can be kept', {
       error: errorChain(thrown).join(': '),
     })
     error = new IronicError(507, DISK_FULL)
-  } else if (error instanceof DatabaseUnavailable) {
-    error = new IronicError(503, DATABASE_AWAY, 'wsme', { 'retry-after': String(error.retryAfter) })
   } else if (!(error instanceof IronicError)) {
     logger('error', 'internal error in an API call', {
       method: request.method,

@@ -7,7 +7,7 @@ import {
   type SettingParser,
 } from '../../base/runtime/index.js'
 import type { JsonSchema } from '../../base/wire/index.js'
-import { confOption, wholeNumberSetting, type IronicOption } from './option.js'
+import { confOption, inSeconds, wholeNumberSetting, type IronicOption } from './option.js'
 
 /** Settings of the API service: address, access, limits. */
 export interface ServiceSettings {
@@ -17,6 +17,9 @@ export interface ServiceSettings {
   userFile: string
   /** `[DEFAULT]host`: name of the conductor; null for one that says what it is. */
   conductorName: string | null
+  /** `[conductor]heartbeat_interval`, `heartbeat_timeout`, in milliseconds; null for those of ironstage, which are shorter. */
+  memberHeartbeat: number | null
+  memberSilence: number | null
   /** `[api]host_ip`, `port`; null means that the command decides. */
   host: string | null
   port: number | null
@@ -47,6 +50,8 @@ export const SERVICE_DEFAULTS: ServiceSettings = {
   authStrategy: 'noauth',
   userFile: '/etc/ironic/htpasswd',
   conductorName: null,
+  memberHeartbeat: null,
+  memberSilence: null,
   host: null,
   port: null,
   publicEndpoint: null,
@@ -88,6 +93,8 @@ export const SERVICE_OPTIONS: { readonly [K in keyof WrittenSettings]: IronicOpt
     'host',
     patternSetting(/^[a-zA-Z0-9_.-]{1,255}$/, 'letters, digits, _, - and .'),
   ),
+  memberHeartbeat: confOption('conductor', 'heartbeat_interval', inSeconds),
+  memberSilence: confOption('conductor', 'heartbeat_timeout', inSeconds),
   host: confOption('api', 'host_ip', patternSetting(/^[^\s/]+$/, 'an address or a host name')),
   port: confOption('api', 'port', portNumber),
   publicEndpoint: confOption('api', 'public_endpoint', url),

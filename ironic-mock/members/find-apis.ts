@@ -12,7 +12,7 @@ import { listMembers } from './member-rows.js'
  */
 export async function listApis(address: DatabaseAddress, name: string): Promise<string[]> {
   await openSchema(address, name)
-  const client = await connectDatabase(address, name)
+  const client = await connectDatabase(address, { host: name })
   try {
     const members = await listMembers({ query: (text, values = []) => client.query(text, [...values]) })
     const living = members.filter(({ isOnline, isConnected }) => isOnline && isConnected)

@@ -11,7 +11,16 @@ import {
   type MemberRow,
 } from './member-rows.js'
 import { keyOfPlacement, Placement } from './placement.js'
-import { claimShards, lockOf, markRested, placeOfLock, ringIds, tryLocks, unlock } from './shard-locks.js'
+import {
+  claimShards,
+  LockTableFull,
+  lockOf,
+  markRested,
+  placeOfLock,
+  ringIds,
+  tryLocks,
+  unlock,
+} from './shard-locks.js'
 import { ringName, shardOf, type PlacedNode } from './shards.js'
 import type { ConductorMember, LeftWork, NodesOfShare, ShareWatcher, WorkShare } from './work-share.js'
 
@@ -32,6 +41,12 @@ export interface MemberTiming {
  * must be replaced within 5 s. Its wait for workers at its end is also 60 s (`[conductor]graceful_shutdown_timeout`).
  */
 const MEMBER_TIMING: MemberTiming = { look: 50, heartbeat: seconds(1), silence: seconds(4), handover: seconds(60) }
+
+/** Milliseconds that a database is waited for at the end of a process, which has 1.5 s for all. */
+const END_WAIT = 500
+
+/** Milliseconds until locks are asked for again that the server had no place for. */
+const FULL_TABLE_WAIT = seconds(5)
 
 const FORGET_INTERVAL = seconds(600)
 
@@ -73,11 +88,13 @@ export class Members implements WorkShare {
   #lookedAt = -Infinity
   #steadySince = Infinity
   #patientUntil = -Infinity
+  #takeAfter = -Infinity
   /** Members whose end is known, with the stream of the process that has ended. */
   #gone: ReadonlyMap<number, number> = new Map()
   #forgetAt = 0
   #running: Promise<unknown> | undefined
   readonly #watching: Disposable[] = []
+  readonly #lookers = new Set<() => void>()
 
   constructor(parts: MemberParts) {
     this.#parts = parts
@@ -96,6 +113,22 @@ export class Members implements WorkShare {
   /** Base URL of an API that lives, this process's before others; undefined while there is none. */
   get apiUrl(): string | undefined {
     return this.#parts.self.url ?? this.#rows.find((row) => row.url !== null && this.#isAlive(row))?.url ?? undefined
+  }
+
+  /** The row of this process; undefined before the first look. */
+  get own(): MemberRow | undefined {
+    return this.#rows.find(({ id }) => id === this.#id)
+  }
+
+  /** True while a process gives signs of life. */
+  isAlive(row: MemberRow): boolean {
+    return this.#isAlive(row)
+  }
+
+  /** Calls a listener after each look at the rows of the processes. */
+  watchLooks(listener: () => void): Disposable {
+    this.#lookers.add(listener)
+    return { [Symbol.dispose]: () => void this.#lookers.delete(listener) }
   }
 
   get placement(): number {
@@ -135,11 +168,14 @@ export class Members implements WorkShare {
   /**
    * Registers, and takes the shards that are free.
    *
-   * @throws UserError while another process has this name
+   * @throws UserError while another process has this name, and `member-clock` for a clock that is not that of the others
    */
   async begin(): Promise<void> {
     const { others } = this.#parts
+    await this.#checkClock()
     await this.#registerFirst()
+    // Another may have begun at the same time.
+    await this.#checkClock()
     this.#watching.push(
       others.session.watch({ begun: () => this.#begun(), lost: () => this.#lose() }),
       others.watchFollowed((nodes) => this.#watcher?.changed(nodes)),
@@ -152,16 +188,18 @@ export class Members implements WorkShare {
     if (this.#stop.signal.aborted) return
     this.#stop.abort(new UserError('conductor-stopped', 'the conductor has been stopped'))
     const { clock } = this.#parts
-    // A database that does not answer is not waited for.
-    await Promise.race([this.#running, clock.sleep(this.#timing.silence, { weak: true })])
+    const { session } = this.#parts.others
     try {
-      if (this.#isRegistered && clock.now() < this.#leaseUntil) {
-        const ended = signOff(this.#parts.others.session, this.#id).then(() => true)
-        const limit = clock.sleep(this.#timing.silence, { weak: true }).then(() => false)
-        if (await Promise.race([ended, limit])) await this.#leave([...this.#working])
+      // Without a connection its locks are free.
+      if (await session.endUnlessAnswering(END_WAIT)) {
+        await this.#running
+        if (this.#isRegistered && clock.now() < this.#leaseUntil) {
+          await signOff(session, this.#id)
+          await this.#leave([...this.#working])
+        }
       }
     } catch {
-      // Without a connection its locks are free.
+      // The connection broke meanwhile.
     }
     for (const watching of this.#watching.splice(0)) watching[Symbol.dispose]()
   }
@@ -178,6 +216,29 @@ export class Members implements WorkShare {
         throw new UserError('member-name', `another process of this database is called ${self.host}`)
       await clock.sleep(look)
     }
+  }
+
+  /** Time limits and machines are of all processes, so that time has to pass as fast in each. Who was first is right. */
+  async #checkClock(): Promise<void> {
+    const { others, self } = this.#parts
+    const { stream } = others.session
+    if (self.clock === undefined) return
+    const rows = await listMembers(others.session)
+    const other = rows.find(
+      (row) =>
+        row.stream < stream &&
+        row.isOnline &&
+        row.isConnected &&
+        row.silence < this.#timing.silence &&
+        row.clock !== undefined &&
+        row.clock !== self.clock,
+    )
+    if (!other) return
+    await signOff(others.session, this.#id)
+    throw new UserError(
+      'member-clock',
+      `the clock of ${other.host} is ${other.clock}, and that of this process would be ${self.clock}: processes of one database have the same`,
+    )
   }
 
   async #register(): Promise<boolean> {
@@ -286,6 +347,7 @@ export class Members implements WorkShare {
     if (at - this.#lookedAt > this.#timing.silence / 2 || this.#steadySince === Infinity) this.#steadySince = at
     this.#lookedAt = clock.now()
     await this.#note(rows)
+    for (const looker of this.#lookers) looker()
     if (this.#isConductor && this.#isRegistered) await this.#balance()
   }
 
@@ -336,7 +398,11 @@ export class Members implements WorkShare {
     const lapsed = [...this.#held].filter((lock) => isLeased && !this.#working.has(lock) && !this.#leaving.has(lock))
     const missing = [...wanted].filter((lock) => !this.#held.has(lock))
     const unwanted = [...this.#working].filter((lock) => !wanted.has(lock))
-    if (missing.length > 0) await this.#take(missing)
+    if (missing.length > 0 && this.#parts.clock.now() >= this.#takeAfter)
+      await this.#take(missing).catch((error: unknown) => {
+        if (error instanceof LockTableFull) this.#takeAfter = this.#parts.clock.now() + FULL_TABLE_WAIT
+        throw error
+      })
     // Its locks are still held after all, so no other process has had them.
     if (lapsed.length > 0) this.#takeUp(lapsed, 'interrupted')
     if (unwanted.length > 0)

@@ -1,3 +1,4 @@
+import { UserError } from '../../base/runtime/index.js'
 import type { DatabaseSession } from '../store/postgres/database-session.js'
 import { SHARDS_OF_RING } from './shards.js'
 import type { LeftWork } from './work-share.js'
@@ -28,14 +29,50 @@ export async function ringIds(session: DatabaseSession, names: readonly string[]
   return new Map(rows.map(({ id, name }) => [name, id]))
 }
 
-/** Takes locks for as long as the connection lasts; those of other processes are left out. */
+/** SQLSTATE of a full table of locks, whose size PostgreSQL has from its start. */
+const OUT_OF_MEMORY = '53200'
+
+/** Thrown where the server has no place for more locks. */
+export class LockTableFull extends UserError {
+  override name = 'LockTableFull'
+
+  constructor(missing: number, options: { cause: unknown }) {
+    super(
+      'database-unfit',
+      `the database has no place for ${missing} more locks, of which each conductor group takes ${SHARDS_OF_RING} for each hardware type`,
+      { kind: 'usage', remedy: 'raise max_locks_per_transaction there, and start it again', ...options },
+    )
+  }
+}
+
+/**
+ * Takes locks for as long as the connection lasts; those of other processes are left out.
+ *
+ * @throws LockTableFull when the server has no place for all of them; none is taken then
+ */
 export async function tryLocks(session: DatabaseSession, locks: readonly number[]): Promise<number[]> {
-  const { rows } = await session.query<{ lock: number }>(
-    `select lock from unnest($1::integer[]) as wanted (lock)
-       where pg_try_advisory_lock('members'::regclass::oid::integer, lock)`,
+  try {
+    const { rows } = await session.query<{ lock: number }>(
+      `select lock from unnest($1::integer[]) as wanted (lock)
+         where pg_try_advisory_lock('members'::regclass::oid::integer, lock)`,
+      [locks],
+    )
+    return rows.map(({ lock }) => lock)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === OUT_OF_MEMORY)) throw error
+    await unlockTaken(session, locks)
+    throw new LockTableFull(locks.length, { cause: error })
+  }
+}
+
+/** Frees those of some locks that this session has: a statement that fails keeps the locks that it took. */
+async function unlockTaken(session: DatabaseSession, locks: readonly number[]): Promise<void> {
+  await session.query(
+    `select pg_advisory_unlock('members'::regclass::oid::integer, objid::integer) from pg_locks
+       where locktype = 'advisory' and pid = pg_backend_pid() and classid = 'members'::regclass::oid
+         and objid::integer = any($1::integer[])`,
     [locks],
   )
-  return rows.map(({ lock }) => lock)
 }
 
 export async function unlock(session: DatabaseSession, locks: readonly number[]): Promise<void> {

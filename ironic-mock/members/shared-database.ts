@@ -3,12 +3,15 @@ import type { StoreView } from '../store/open-store.js'
 import type { DatabaseAddress } from '../store/postgres/database-address.js'
 import type { AddressRequest } from '../store/postgres/read-address.js'
 import type { Store } from '../store/store.js'
+import type { FaultRows } from './fault-rows.js'
 import type { MemberDescription } from './member-rows.js'
-import type { Members } from './members.js'
+import type { MemberTiming, Members } from './members.js'
 
 interface SharedDatabaseParts {
   readonly address: DatabaseAddress
   readonly self: MemberDescription
+  /** Times that replace those of ironstage. */
+  readonly timing?: Partial<MemberTiming>
   /** The clock of the lab. */
   readonly clock: Clock
   readonly logger: Logger
@@ -21,6 +24,12 @@ export interface SharedDatabase {
   readonly store: Store & StoreView
   /** This process's share of the work; another for each Ironic that begins. */
   join(): Members
+  /** Calls a listener after each look at the processes, also of shares that are joined later. */
+  watchLooks(listener: () => void): Disposable
+  /** The share that was joined last; undefined before. */
+  readonly members: Members | undefined
+  /** The faults of all processes, and the secret that they share. */
+  readonly faults: FaultRows
 }
 
 /**
@@ -31,17 +40,32 @@ export interface SharedDatabase {
 export async function openSharedDatabase({
   address,
   self,
+  timing = {},
   clock,
   logger,
 }: SharedDatabaseParts): Promise<SharedDatabase> {
-  const { openDatabase, Members: OpenedMembers } = await import('./database-parts.js')
+  const { FaultRows: OpenedFaults, openDatabase, Members: OpenedMembers } = await import('./database-parts.js')
   const store = await openDatabase({ address, clock, logger, host: self.host })
-  const { others } = store
+  const others = store.others!
+  const lookers = new Set<() => void>()
+  let members: Members | undefined
   return {
     address,
     self,
     store,
-    join: () => new OpenedMembers({ others: others!, self, clock: systemClock(), logger }),
+    join: () => {
+      members = new OpenedMembers({ others, self, timing, clock: systemClock(), logger })
+      members.watchLooks(() => lookers.forEach((listener) => listener()))
+      return members
+    },
+    watchLooks: (listener) => {
+      lookers.add(listener)
+      return { [Symbol.dispose]: () => void lookers.delete(listener) }
+    },
+    get members() {
+      return members
+    },
+    faults: new OpenedFaults(others.session),
   }
 }
 

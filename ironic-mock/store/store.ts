@@ -131,11 +131,43 @@ export class StaleRevision extends Error {
   override name = 'StaleRevision'
 }
 
+/**
+ * Trouble of a database of several processes: it cannot be reached; it has not said whether a change was made; its disk is
+ * full; it takes no changes; others change the same records all the time.
+ */
+export type DatabaseTrouble = 'away' | 'unconfirmed' | 'full' | 'read-only' | 'busy'
+
 /** Thrown when the database of several processes cannot be reached, or takes no change. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
   /** Seconds after which another try makes sense. */
   readonly retryAfter = 5
+
+  constructor(
+    message: string,
+    readonly trouble: DatabaseTrouble = 'away',
+    cause?: unknown,
+  ) {
+    super(message, cause === undefined ? {} : { cause })
+  }
+}
+
+/** The trouble of a database that is an error's cause, or the cause of that. */
+export function databaseUnavailable(error: unknown): DatabaseUnavailable | undefined {
+  for (let e = error; e instanceof Error; e = e.cause) if (e instanceof DatabaseUnavailable) return e
+  return undefined
+}
+
+/** Thrown when a record is to be removed that others name: a portgroup with ports, a chassis with nodes. */
+export class StillReferenced extends Error {
+  override name = 'StillReferenced'
+
+  constructor(
+    readonly kind: 'portgroup' | 'chassis',
+    readonly record: { readonly id: number; readonly uuid: string },
+  ) {
+    super(`${kind} ${record.uuid} is in use`)
+  }
 }
 
 /** Thrown when a record names a node, portgroup or chassis that is gone. */
@@ -212,6 +244,8 @@ export interface Store extends AsyncDisposable {
   /**
    * Runs `check` when the removal is written; an error that it throws refuses the removal. False when there was no such
    * record.
+   *
+   * @throws StillReferenced for a portgroup that has ports, and a chassis that has nodes
    */
   removeResource(kind: ResourceKind, uuid: string, check?: () => void): Promise<boolean>
   inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined>

@@ -7,6 +7,7 @@ import {
   DanglingReference,
   Duplicate,
   StaleRevision,
+  StillReferenced,
   type NewResource,
   type ResourceChange,
   type ResourcePatch,
@@ -42,6 +43,7 @@ export class ResourceWriter {
   remove(kind: ResourceKind, uuid: string): boolean {
     const record = this.records.resources(kind).byUuid.get(uuid)
     if (!record) return false
+    this.#checkUnused(kind, record)
     this.rows.deleteResource(kind, record)
     this.records.resources(kind).drop(uuid)
     return true
@@ -57,7 +59,11 @@ export class ResourceWriter {
       }
     }
     for (const change of changes) {
-      if (change.do === 'remove') continue
+      if (change.do === 'remove') {
+        const current = this.records.resources(change.kind).byUuid.get(change.uuid)
+        if (current) this.#checkUnused(change.kind, current)
+        continue
+      }
       if (change.do === 'create') {
         this.#checkNew(change.kind, change.record)
         claim(change.kind, change.record)
@@ -97,6 +103,17 @@ export class ResourceWriter {
     for (const { field, value } of uniqueKeys(kind, record))
       if ((table.owner(field, value) ?? record.uuid) !== record.uuid)
         throw new Duplicate(field as UniqueField, value, kind)
+  }
+
+  #checkUnused(kind: ResourceKind, record: { readonly id: number; readonly uuid: string }): void {
+    const { id } = record
+    const { ports, nodes } = this.records
+    if (kind === 'portgroup') {
+      for (const { portgroup_id } of ports.values())
+        if (portgroup_id === id) throw new StillReferenced('portgroup', record)
+    } else if (kind === 'chassis')
+      for (const { record: node } of nodes.values())
+        if (node.chassis_id === id) throw new StillReferenced('chassis', record)
   }
 
   #checkNode(record: object): void {

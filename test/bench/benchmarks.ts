@@ -3,7 +3,8 @@ import { besideBareServer } from './bare-server.js'
 import { controlOfLabs } from './control.js'
 import { countsAndCosts } from './counts/counts.js'
 import { idleAgents } from './idle-agents.js'
-import { lifecyclesOnDatabase } from './database/lifecycles.js'
+import { besideEmbedded } from './database/beside-embedded.js'
+import { sizesOnDatabase } from './database/sizes.js'
 import { besideEmulators } from './fleet/emulators.js'
 import { thousandMachines } from './fleet/thousand.js'
 import { fleetOfThousands } from './fleet.js'
@@ -45,7 +46,8 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   images: rows(servedImages),
   ironic: rows(againstIronic),
   control: rows(controlOfLabs),
-  database: rows(lifecyclesOnDatabase),
+  database: rows(besideEmbedded),
+  'database-sizes': sizesOnDatabase,
   counts: countsAndCosts,
   quick,
   journals,

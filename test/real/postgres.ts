@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,6 +50,8 @@ export interface PostgresOptions {
   encoding?: string
   /** More settings of postgresql.conf. */
   settings?: Readonly<Record<string, string | number>>
+  /** Folder for that of the server (default: the one for temporary files). */
+  parent?: string
   /** Lines of pg_hba.conf before those that ask any user for a password over TCP. */
   access?: readonly string[]
 }
@@ -87,7 +89,7 @@ export class PostgresServer implements AsyncDisposable {
   /** @throws when it cannot be installed or does not start, with its last words */
   static async open(options: PostgresOptions = {}): Promise<PostgresServer> {
     await postgresPrograms()
-    const server = await PostgresServer.#inNewFolder(options.tls ?? false)
+    const server = await PostgresServer.#inNewFolder(options.tls ?? false, options.parent)
     return server.#orNothing(async () => {
       await server.#run('initdb', [
         '--pgdata',
@@ -190,6 +192,12 @@ export class PostgresServer implements AsyncDisposable {
     return pid
   }
 
+  /** True until it ends, by itself or otherwise. */
+  get isRunning(): boolean {
+    const child = this.#process
+    return child?.pid !== undefined && child.exitCode === null && child.signalCode === null
+  }
+
   /** Its last messages. */
   get log(): string {
     return this.#log.join('')
@@ -198,8 +206,8 @@ export class PostgresServer implements AsyncDisposable {
   /** Does nothing when it has ended. */
   async stop(end: ServerEnd = 'fast'): Promise<void> {
     const child = this.#process
+    if (!this.isRunning || !child) return
     this.#process = undefined
-    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
     const ended = once(child, 'exit')
     child.kill(end === 'fast' ? 'SIGINT' : 'SIGQUIT')
     await ended
@@ -208,6 +216,21 @@ export class PostgresServer implements AsyncDisposable {
   /** Ends it and starts it again on the same port. */
   async restart(end: ServerEnd = 'fast'): Promise<void> {
     await this.stop(end)
+    await this.start()
+  }
+
+  /** Ends the server, keeps a copy of all that it has, and starts it again. */
+  async backup(): Promise<void> {
+    await this.stop()
+    await succeeds('cp', '-a', this.#at('data'), this.#at('backup'))
+    await this.start()
+  }
+
+  /** Puts the copy of {@link backup} in the place of all that the server has by now. */
+  async restore(): Promise<void> {
+    await this.stop()
+    await rm(this.#at('data'), { recursive: true })
+    await rename(this.#at('backup'), this.#at('data'))
     await this.start()
   }
 
@@ -243,8 +266,8 @@ export class PostgresServer implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 3 })
   }
 
-  static async #inNewFolder(tls: boolean): Promise<PostgresServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'is-pg-'))
+  static async #inNewFolder(tls: boolean, parent = tmpdir()): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(parent, 'is-pg-'))
     const user = await databaseUser()
     if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid)
     // Clients that run as other users reach its socket.

@@ -40,6 +40,7 @@ import { hostOfNode } from './host-of-node.js'
 import type { UpCluster } from './up-cluster.js'
 import type { UpIronicObject } from './up-ironic-object.js'
 import { readActors } from './up-actors.js'
+import { readUpDatabase } from './up-database.js'
 import { refuseMachineOptions, upMachines } from './up-machines.js'
 import { readyLines } from './up-ready.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
@@ -104,7 +105,7 @@ export async function up(
   recordings.open(replayedIronic(served))
   await using _replays = recordings
   const uiUrl = dashboardUrl(served.url, options)
-  served.stage.faults.addAll(faults)
+  await served.stage.addFaults(faults)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   await using api = await cluster?.open(served, clock, logger)
   if (object && api) await object.show(api.client, clock)
@@ -161,7 +162,9 @@ export async function up(
       onChange: (report) => say(hostEvent(report), hostText(report)),
     })
   const why = await untilStopped(options, environment)
-  for (const fault of served.stage.faults.list())
+  // Faults of several processes go on after the end of one.
+  const ownFaults = served.stage.member ? [] : served.stage.faults.list()
+  for (const fault of ownFaults)
     if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(maskValue(fault) as FaultReport)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
   if (shutdownDelay > 0) {
@@ -243,10 +246,9 @@ async function labRequest(options: UpOptions, environment: Environment, configFi
   }
 }
 
-/** The database that this process shares with others, which few commands name. */
+/** The database that this process shares with others. */
 async function databaseOf(options: UpOptions, { variables }: Environment): Promise<ServeOptions['database']> {
   if (DATABASE_OPTIONS.every((name) => options[name] === undefined)) return undefined
-  const { readUpDatabase } = await import('./up-database.js')
   return readUpDatabase(options, variables)
 }
 

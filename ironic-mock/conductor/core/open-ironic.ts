@@ -11,7 +11,7 @@ import type { Bmcs } from '../../drivers/bmc.js'
 import { imageSourceProblem } from '../../drivers/deploy-requirements.js'
 import { detectBootc, type DetectBootc } from '../containers/detect-bootc.js'
 import { findImages, type FindImage } from './find-images.js'
-import { HARDWARE_TYPES, noConductor, type HardwareType } from '../../drivers/hardware-types.js'
+import { HARDWARE_TYPES, type HardwareType } from '../../drivers/hardware-types.js'
 import { validateInterfaces } from '../../drivers/validate-interfaces.js'
 import type { PlacedNode } from '../../members/shards.js'
 import { WholeShare, type ConductorMember, type WorkShare } from '../../members/work-share.js'
@@ -30,7 +30,8 @@ import { findInspected } from '../flows/inspect/find-inspected.js'
 import { NodeHardwareCalls } from '../hardware/node-hardware-calls.js'
 import { agentConfig } from '../agents/lookup.js'
 import { networkCalls } from '../records/make-network-calls.js'
-import { Admin, checkConductors } from '../records/node-admin.js'
+import { checkServedOf, type CheckServed } from '../records/check-served.js'
+import { Admin } from '../records/node-admin.js'
 import { retryWhileLocked } from './retry-while-locked.js'
 import { EffectRunner } from './effect-runner.js'
 import type { ConductorConf } from './conductor-conf.js'
@@ -196,6 +197,7 @@ class LocalConductor implements Conductor {
   readonly #bootDevices: BootDevices
   readonly #repeated: RepeatedDeployments
   readonly #detectBootc: DetectBootc
+  readonly #checkServed: CheckServed
 
   readonly hardware: Conductor['hardware']
   readonly network: Conductor['network']
@@ -223,8 +225,9 @@ class LocalConductor implements Conductor {
     const admin = new Admin({ ...options, queues: dispatcher.queues })
     this.#bootDevices = new BootDevices(options, admin)
     this.#detectBootc = detectBootc({ ...options, through: imageExchanges(options.probe), signal: dispatcher.stopped })
-    this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects, admin)
-    this.network = networkCalls(options)
+    this.#checkServed = checkServedOf(options)
+    this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects, admin, this.#checkServed)
+    this.network = networkCalls(options.store, this.#checkServed)
     this.createNode = (fields) => admin.createNode(fields)
     this.updateNode = async (uuid, change) => {
       const node = await this.#retryWhileLocked(() => admin.updateNode(uuid, change))
@@ -386,19 +389,6 @@ class LocalConductor implements Conductor {
   #config(node: Readonly<NodeRecord>, token: string | null): JsonObject {
     const shown = token === null ? null : node.driver_internal_info.agent_secret_token === token ? token : '******'
     return agentConfig(this.#options.conf, node.driver, shown)
-  }
-
-  /**
-   * A node of another conductor group waits for a conductor of its own.
-   *
-   * @throws IronicError with the status that ironic 39.0.0 gives a NoValidHost where the call asks for its conductor
-   */
-  #checkServed(uuid: string, status: 400 | 404 = 404): void {
-    const { store, share } = this.#options
-    const record = store.records.nodes.get(uuid)?.record
-    if (!record || share.holderOf(record) !== null) return
-    checkConductors(share)
-    throw noConductor(record.driver, record.conductor_group, status)
   }
 
   #subject(uuid: string) {

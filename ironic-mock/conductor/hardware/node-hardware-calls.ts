@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { HardwareCalls, VendorCall } from './hardware-calls.js'
 import type { HardwareRequest } from './hardware-request.js'
+import type { CheckServed } from '../records/check-served.js'
 import { checkUnlocked, type Admin } from '../records/node-admin.js'
 import type { AgentSubject } from '../agents/perform-agent.js'
 import type { EffectRunner } from '../core/effect-runner.js'
@@ -29,45 +30,61 @@ export class NodeHardwareCalls implements HardwareCalls {
   readonly #dispatcher: Dispatcher
   readonly #effects: EffectRunner
   readonly #admin: Admin
+  readonly #checkServed: CheckServed
 
-  constructor(store: Store & StoreView, dispatcher: Dispatcher, effects: EffectRunner, admin: Admin) {
+  constructor(
+    store: Store & StoreView,
+    dispatcher: Dispatcher,
+    effects: EffectRunner,
+    admin: Admin,
+    checkServed: CheckServed,
+  ) {
+    this.#checkServed = checkServed
     this.#admin = admin
     this.#store = store
     this.#dispatcher = dispatcher
     this.#effects = effects
   }
 
-  setBootMode(uuid: string, mode: BootMode): Promise<void> {
+  async setBootMode(uuid: string, mode: BootMode): Promise<void> {
+    this.#checkServed(uuid)
     return this.#start(uuid, { do: 'boot mode', mode })
   }
 
-  setSecureBoot(uuid: string, on: boolean): Promise<void> {
+  async setSecureBoot(uuid: string, on: boolean): Promise<void> {
+    this.#checkServed(uuid)
     return this.#start(uuid, { do: 'secure boot', on })
   }
 
-  attachMedia(uuid: string, device: MediaDevice, url: string): Promise<void> {
+  async attachMedia(uuid: string, device: MediaDevice, url: string): Promise<void> {
+    this.#checkServed(uuid, 400)
     return this.#start(uuid, { do: 'attach', device, url })
   }
 
-  detachMedia(uuid: string, devices: readonly MediaDevice[] | null): Promise<void> {
+  async detachMedia(uuid: string, devices: readonly MediaDevice[] | null): Promise<void> {
+    this.#checkServed(uuid, 400)
     return this.#start(uuid, { do: 'detach', devices: devices && [...devices] })
   }
 
   async media(uuid: string): Promise<readonly VirtualMedium[]> {
+    this.#checkServed(uuid, 400)
     return this.#ask(this.#managed(uuid, 'get_virtual_media'), (hardware) => hardware.media())
   }
 
   async injectNmi(uuid: string): Promise<void> {
+    this.#checkServed(uuid)
     checkUnlocked(this.#subject(uuid).node)
     const subject = this.#managed(uuid, 'inject_nmi')
     await this.#change(subject, (hardware) => hardware.change({ change: 'nmi' }))
   }
 
   async indicators(uuid: string): Promise<Indicators> {
+    this.#checkServed(uuid)
     return this.#indicators(this.#managed(uuid, 'get_supported_indicators'))
   }
 
   async indicator(uuid: string, component: string, name: string): Promise<string> {
+    this.#checkServed(uuid)
     checkUnlocked(this.#subject(uuid).node)
     const subject = this.#managed(uuid, 'get_indicator_state')
     checkIndicator(await this.#indicators(subject), component, name)
@@ -76,6 +93,7 @@ export class NodeHardwareCalls implements HardwareCalls {
   }
 
   async setIndicator(uuid: string, component: string, name: string, state: string): Promise<void> {
+    this.#checkServed(uuid)
     checkUnlocked(this.#subject(uuid).node)
     const subject = this.#managed(uuid, 'set_indicator_state')
     checkIndicator(await this.#indicators(subject), component, name)
@@ -83,12 +101,14 @@ export class NodeHardwareCalls implements HardwareCalls {
   }
 
   async setConsole(uuid: string, on: boolean): Promise<void> {
+    this.#checkServed(uuid)
     const { node } = this.#subject(uuid)
     checkConsole(node)
     await this.#start(uuid, { do: 'console', on })
   }
 
   async console(uuid: string): Promise<JsonObject | null> {
+    this.#checkServed(uuid)
     const { node } = this.#subject(uuid)
     if (!node.console_enabled) return null
     checkConsole(node)
@@ -99,7 +119,8 @@ export class NodeHardwareCalls implements HardwareCalls {
     return vendorMethods(this.#subject(uuid).node)
   }
 
-  callVendor(uuid: string, call: VendorCall): Promise<{ isSync: boolean; value: unknown }> {
+  async callVendor(uuid: string, call: VendorCall): Promise<{ isSync: boolean; value: unknown }> {
+    this.#checkServed(uuid)
     return callVendor(this.#subject(uuid), call, {
       ask: (subject, question) => this.#ask(subject, question),
       start: (request) => this.#start(uuid, request),

@@ -9,19 +9,17 @@ import {
 import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import type { NetworkCalls, VifInfo } from './network-calls.js'
+import type { CheckServed } from './check-served.js'
 import { checkUnlocked } from './node-admin.js'
-
-interface NetworkParts {
-  store: Store & StoreView
-}
 
 /** Field of `internal_info` with the tenant's VIF. */
 const KEY = 'tenant_vif_port_id'
 type PortLike = { kind: 'Port'; record: PortRecord } | { kind: 'Portgroup'; record: PortgroupRecord }
 const vifOf = ({ record }: PortLike): string | undefined => record.internal_info[KEY] as string | undefined
 
-export function networkCalls({ store }: NetworkParts): NetworkCalls {
+export function networkCalls(store: Store & StoreView, checkServed: CheckServed): NetworkCalls {
   const nodeOf = (uuid: string): Readonly<NodeRecord> => {
+    checkServed(uuid, 400)
     const entry = store.records.nodes.get(uuid)
     if (!entry) throw ironicErrors.nodeNotFound(uuid)
     return entry.record

@@ -17,6 +17,7 @@ import type { NodeQueues } from '../core/node-queues.js'
 import { makeNodeRecord } from './new-records.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 import { toApiError } from './store-errors.js'
+import { checkConductors } from './check-served.js'
 import { formatTimestamp } from '../core/timestamps.js'
 import { protectedNode } from '../core/verbs.js'
 
@@ -180,12 +181,6 @@ export class Admin {
 /** Attempts to release a node after a failed one, and milliseconds between them. */
 const RELEASE_ATTEMPTS = 600
 const RELEASE_INTERVAL = 1000
-
-/** @throws IronicError 503 while no conductor is alive at all (ironic 39.0.0 common/hash_ring.py) */
-export function checkConductors(share: WorkShare): void {
-  if (share.conductors().some(({ alive }) => alive)) return
-  throw new IronicError(503, 'Resource temporarily unavailable, please retry.')
-}
 
 /** @throws IronicError 409 while the node is reserved */
 export function checkUnlocked(node: Readonly<NodeRecord>): void {

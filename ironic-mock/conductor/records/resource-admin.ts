@@ -58,7 +58,7 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
 
   async remove(kind: ResourceKind, uuid: string): Promise<void> {
     const { store } = this.#options
-    const removed = await store.removeResource(kind, uuid, () => this.#mayRemove(kind, uuid))
+    const removed = await store.removeResource(kind, uuid, () => this.#mayRemove(kind, uuid)).catch(toApiError())
     if (!removed) throw ironicErrors.resourceGone(kind, uuid)
   }
 
@@ -102,19 +102,10 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
     const node = 'node_uuid' in record ? this.#node(record.node_uuid) : undefined
     if (kind === 'portgroup') {
       if (node) checkUnlocked(node)
-      if (this.#members(record as ResourceRecords['portgroup']).length > 0)
-        throw new IronicError(
-          400,
-          `Cannot complete the requested action because portgroup ${record.id} contains ports.`,
-        )
     } else if (node && (kind === 'volume_connector' || kind === 'volume_target')) {
       checkUnlocked(node)
       if (!DELETE_ALLOWED.includes(node.provision_state) && node.power_state !== 'power off')
         throw volumeInUse(kind, 'deletion', node)
-    } else if (kind === 'chassis') {
-      for (const { record: each } of records.nodes.values())
-        if (each.chassis_id === record.id)
-          throw new IronicError(400, `Cannot complete the requested action because chassis ${uuid} contains nodes.`)
     }
   }
 

@@ -1,5 +1,5 @@
 import { ironicErrors, IronicError, type ResourceKind } from '../../../base/wire/index.js'
-import { DanglingReference, Duplicate } from '../../store/store.js'
+import { DanglingReference, Duplicate, StillReferenced } from '../../store/store.js'
 
 /** Names of resources at the start of upstream's "already exists" sentences. */
 const SUBJECTS: Readonly<Record<'node' | 'port' | ResourceKind, string>> = {
@@ -23,6 +23,7 @@ const SUBJECTS: Readonly<Record<'node' | 'port' | ResourceKind, string>> = {
 export function toApiError(node?: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof DanglingReference) throw danglingReferenceError(error)
+    if (error instanceof StillReferenced) throw stillReferencedError(error)
     if (!(error instanceof Duplicate)) throw error
     throw new IronicError(409, duplicateSentence(error, node))
   }
@@ -44,6 +45,11 @@ function duplicateSentence({ kind, field, value }: Duplicate, node: string | und
     case 'instance_uuid':
       return `Instance ${value} is already associated with a node, it cannot be associated with this other node ${node ?? ''}`
   }
+}
+
+function stillReferencedError({ kind, record: { id, uuid } }: StillReferenced): IronicError {
+  const subject = kind === 'portgroup' ? `portgroup ${id} contains ports` : `chassis ${uuid} contains nodes`
+  return new IronicError(400, `Cannot complete the requested action because ${subject}.`)
 }
 
 /** The referenced record was removed between the check and the commit. */

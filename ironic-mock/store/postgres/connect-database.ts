@@ -1,24 +1,31 @@
+import type { Socket } from 'node:net'
 import pg, { type Client, type ClientConfig } from 'pg'
-import { UserError } from '../../../base/runtime/index.js'
+import { defined, UserError } from '../../../base/runtime/index.js'
 import type { DatabaseAddress, DatabaseHost } from './database-address.js'
 import { connectRefusal, isAlternativeWorthwhile, isServerAway } from './database-refusals.js'
 import { refuseTransactionPool } from './probe-pool.js'
+
+export interface ConnectionOptions {
+  /** Name of this process, which `pg_stat_activity` then shows. */
+  readonly host?: string | undefined
+  /** Milliseconds after which a statement without an answer ends the connection; without it, it is waited for. */
+  readonly answerLimit?: number
+}
 
 /**
  * Opens a connection to the host of a database that takes writes, with the schema first in its search path. A peer that is
  * gone without a word is noticed by the server within three seconds.
  *
- * @param host name of this process, which `pg_stat_activity` then shows
  * @throws UserError database-unreachable, database-refused or database-unfit, all of them of usage
  */
-export async function connectDatabase(address: DatabaseAddress, host?: string): Promise<Client> {
+export async function connectDatabase(address: DatabaseAddress, options: ConnectionOptions = {}): Promise<Client> {
   const failures: string[] = []
   let cause: unknown
   let settled: DatabaseHost | undefined
   for (const one of address.connections) {
     if (settled?.shown === one.shown) continue
     try {
-      const client = await openClient(one.config, host)
+      const client = await openClient(one.config, options)
       settled = one
       if (await prepareWriter(client, one, address.schema)) return client
       failures.push(`${one.shown} is a read-only standby`)
@@ -34,10 +41,11 @@ export async function connectDatabase(address: DatabaseAddress, host?: string): 
   throw noHost(address, failures, cause)
 }
 
-async function openClient(base: ClientConfig, host?: string): Promise<Client> {
+async function openClient(base: ClientConfig, { host, answerLimit }: ConnectionOptions = {}): Promise<Client> {
   const named =
     host === undefined || base.application_name !== 'ironstage' ? base.application_name : `ironstage ${host}`
-  const client = new pg.Client({ ...base, application_name: named, pipeline: true })
+  const config = defined({ ...base, application_name: named, pipeline: true, query_timeout: answerLimit })
+  const client = new pg.Client(config)
   // An error that comes between two queries ends the next one too; unheard, it would end the process.
   client.on('error', () => {})
   try {
@@ -76,6 +84,13 @@ interface ServerFacts {
 const SERVER_FACTS = `select
   pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as standby,
   pg_backend_pid() as backend`
+
+/** Closes a connection at once, without waiting for what was asked over it. */
+export const dropConnection = (client: Client): void => {
+  // The types of `pg` have no socket.
+  const { connection } = client as Client & { readonly connection: { readonly stream: Socket } }
+  connection.stream.destroy()
+}
 
 /** `pg` has it from the server's first words, and its types do not. */
 const processIdOf = (client: Client): number | null => (client as Client & { processID: number | null }).processID

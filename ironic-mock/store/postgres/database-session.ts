@@ -15,6 +15,11 @@ export interface DatabaseSession {
   readonly isReady: boolean
   /** One statement by itself. Rejects when the connection breaks, without a second try. */
   query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
+  /**
+   * Ends the session when the database does not answer within a limit, in milliseconds; the end of this process waits for no
+   * more.
+   */
+  endUnlessAnswering(limit: number): Promise<boolean>
   /** Hears each later beginning and end of a connection. */
   watch(watcher: SessionWatcher): Disposable
 }

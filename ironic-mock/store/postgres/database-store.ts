@@ -10,7 +10,7 @@ import type { Writer } from '../write.js'
 import { connectDatabase } from './connect-database.js'
 import type { DatabaseAddress } from './database-address.js'
 import { GroupCommits } from './group-commits.js'
-import { PostgresSession } from './postgres-session.js'
+import { ANSWER_WAIT, PostgresSession } from './postgres-session.js'
 import { RecordFollower } from './record-follower.js'
 import { ENTERING, SoleProcess } from './sole-process.js'
 
@@ -38,7 +38,7 @@ export async function openDatabaseStore({
 }: DatabaseStoreParts): Promise<Store & StoreView> {
   const wall = systemClock()
   const channel = `ironstage ${address.schema}`
-  const connect = () => connectDatabase(address, host)
+  const connect = () => connectDatabase(address, { host, answerLimit: ANSWER_WAIT })
   let follower: RecordFollower | undefined
   let sole: SoleProcess | undefined
   const session = await PostgresSession.open({
@@ -121,8 +121,7 @@ class DatabaseStore extends RecordAccess implements Store, StoreView {
   }
 
   async #texts(query: string, node: string): Promise<string[]> {
-    await this.session.ready()
-    const { rows } = await this.session.query<{ record: string }>(query, [node])
+    const { rows } = await this.session.read<{ record: string }>(query, [node])
     return rows.map(({ record }) => record)
   }
 }

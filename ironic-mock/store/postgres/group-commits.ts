@@ -1,10 +1,10 @@
 import { errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
-import { DatabaseUnavailable } from '../store.js'
+import { DatabaseUnavailable, type DatabaseTrouble } from '../store.js'
 import { Writer } from '../write.js'
 import { ChangedRows, type RecordChanges } from './changed-rows.js'
-import { IdBlocks, OutOfIds } from './id-blocks.js'
 import { isOfServer } from './is-of-server.js'
-import type { PostgresSession } from './postgres-session.js'
+import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
+import { OrderedIds } from './ordered-ids.js'
 import type { RecordFollower } from './record-follower.js'
 import { changedKeys, ROW_HAS_CHANGED, rowStatements } from './row-statements.js'
 
@@ -23,6 +23,8 @@ interface QueuedWrite {
   readonly apply: (writer: Writer) => unknown
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
+  /** Time of the wall until which the caller waits for a database that is away. */
+  readonly until: number
   /** True once its caller has its answer. */
   isSettled: boolean
 }
@@ -52,7 +54,7 @@ const GROUP_CONFLICTS = 3
  */
 export class GroupCommits {
   readonly #parts: CommitParts
-  readonly #ids = new IdBlocks()
+  readonly #ids = new OrderedIds()
   #waiting: QueuedWrite[] = []
   #isWriting = false
   #isScheduled = false
@@ -69,13 +71,14 @@ export class GroupCommits {
 
   write<T>(apply: (writer: Writer) => T): Promise<T> {
     if (this.#closed) return Promise.reject(new Error('the store is closed'))
-    const { clock, session } = this.#parts
+    const { clock, wall, session } = this.#parts
     const hold = clock.hold('writing the database')
     return new Promise<T>((resolve, reject) => {
       const write: QueuedWrite = {
         apply,
         resolve: resolve as (value: unknown) => void,
         reject,
+        until: wall.now() + DATABASE_WAIT,
         isSettled: false,
       }
       this.#waiting.push(write)
@@ -125,15 +128,14 @@ export class GroupCommits {
 
   async #writeAll(group: readonly QueuedWrite[]): Promise<void> {
     const { session, follower } = this.#parts
-    let missing = 1
+    this.#ids.set([])
     for (let conflicts = 0; ;) {
       await session.ready()
       if (follower.isLoading) await follower.catchUp()
       const open = group.filter(({ isSettled }) => !isSettled)
       const worked = this.#workOut(open)
-      if (worked === 'out of ids') {
-        await this.#reserveIds(missing)
-        missing *= 2
+      if (this.#ids.missing > 0) {
+        await this.#fetchIds(this.#ids.missing)
         continue
       }
       const { changes, answers } = worked
@@ -146,7 +148,8 @@ export class GroupCommits {
       if (outcome.is === 'broken') continue
       conflicts++
       await follower.catchUp()
-      if (conflicts >= MOST_CONFLICTS) throw outcome.error
+      if (conflicts >= MOST_CONFLICTS)
+        throw new DatabaseUnavailable('other processes were first each time', 'busy', outcome.error)
       if (conflicts < GROUP_CONFLICTS || open.length === 1) continue
       for (const write of open) await this.#writeAll([write]).catch((error: unknown) => write.reject(error))
       return
@@ -154,7 +157,8 @@ export class GroupCommits {
   }
 
   /** Works the writes out from the records in memory, which are as before when this returns. */
-  #workOut(group: readonly QueuedWrite[]): { changes: RecordChanges; answers: (() => void)[] } | 'out of ids' {
+  #workOut(group: readonly QueuedWrite[]): { changes: RecordChanges; answers: (() => void)[] } {
+    this.#ids.rewind()
     const { records } = this.#parts.follower.shared
     const changed = new ChangedRows(records)
     const writer = new Writer(changed, records, this.#ids)
@@ -164,21 +168,17 @@ export class GroupCommits {
         const value = write.apply(writer)
         answers.push(() => settle(write, () => write.resolve(value)))
       } catch (error) {
-        if (error instanceof OutOfIds) {
-          changed.takeBack()
-          return 'out of ids'
-        }
         answers.push(() => settle(write, () => write.reject(error)))
       }
     return { changes: changed.takeBack(), answers }
   }
 
-  async #reserveIds(blocks: number): Promise<void> {
-    const { rows } = await this.#parts.session.query<{ start: string }>(
-      "select nextval('record_ids') as start from generate_series(1, $1)",
-      [blocks],
+  async #fetchIds(count: number): Promise<void> {
+    const { rows } = await this.#parts.session.read<{ id: string }>(
+      "select nextval('record_ids') as id from generate_series(1, $1)",
+      [count],
     )
-    this.#ids.add(rows.map(({ start }) => Number(start)))
+    this.#ids.set(rows.map(({ id }) => Number(id)))
   }
 
   /** Sends one transaction, with its commit, before the first answer. */
@@ -203,7 +203,7 @@ export class GroupCommits {
         const outcome = outcomeOf(failure ?? error ?? new Error('the transaction was rolled back'))
         if (outcome.is !== 'broken') return resolve(outcome)
         this.#unanswered = { changes, seq, answer: resolve }
-        for (const write of writes) this.#limitWait(write)
+        for (const write of writes) this.#limitWait(write, 'unconfirmed')
       })
     })
   }
@@ -213,24 +213,38 @@ export class GroupCommits {
     this.#parts.follower.shared.applyOwn(changes)
   }
 
-  /** Finds out what became of the transaction whose connection broke; its backend has ended. */
+  /**
+   * Finds out what became of the transaction whose connection broke; its backend has ended. Where a standby is waited for, its
+   * end has made the transaction visible before the standby had it: what is written after it has waited for both.
+   */
   async #begun(): Promise<void> {
     const { session } = this.#parts
     const unanswered = this.#unanswered
     this.#unanswered = undefined
     this.#schedule()
-    if (!unanswered) return
     try {
-      const { rows } = await session.query<{ seq: string }>('select seq from streams where stream = $1', [
-        session.stream,
-      ])
-      const isCommitted = Number(rows[0]?.seq) === unanswered.seq
+      const { rows } = await session.query<{ seq: string }>(CONFIRM, [session.stream])
+      const seq = Number(rows[0]?.seq ?? -1)
+      const isCommitted = seq === unanswered?.seq
       if (isCommitted) this.#applyOwn(unanswered.changes, unanswered.seq)
-      unanswered.answer(isCommitted ? COMMITTED : { is: 'broken' })
+      else if (seq < this.#seq) await this.#beginAgain()
+      unanswered?.answer(isCommitted ? COMMITTED : { is: 'broken' })
     } catch (error) {
       this.#unanswered = unanswered
       throw error
     }
+  }
+
+  /** Goes on from a database that lacks changes of this process; others see by the number of its stream that it lacks them. */
+  async #beginAgain(): Promise<void> {
+    const { session, follower, logger } = this.#parts
+    logger(
+      'error',
+      'the database lacks changes that it had confirmed, as after a restored backup or a fail-over without synchronous replication: ironstage goes on from what it has',
+    )
+    await session.beginStream()
+    this.#seq = 0
+    await follower.readAgain()
   }
 
   #lost(): void {
@@ -238,16 +252,21 @@ export class GroupCommits {
   }
 
   /** Refuses a write when the database stays away for too long. */
-  #limitWait(write: QueuedWrite): void {
-    this.#parts.session.ready().then(
+  #limitWait(write: QueuedWrite, trouble: DatabaseTrouble = 'away'): void {
+    const { session, wall } = this.#parts
+    session.ready(write.until - wall.now()).then(
       () => this.#schedule(),
       (error: unknown) => {
         this.#waiting = this.#waiting.filter((other) => other !== write)
-        settle(write, () => write.reject(error))
+        const refusal = new DatabaseUnavailable('the database cannot be reached', trouble, error)
+        settle(write, () => write.reject(refusal))
       },
     )
   }
 }
+
+/** The number of this process's last commit, as one more commit has it. */
+const CONFIRM = 'update streams set used = now() where stream = $1 returning seq'
 
 const COMMITTED: Outcome = { is: 'committed' }
 
@@ -274,17 +293,15 @@ const isEmpty = ({ nodes, ports, resources, lists, inventories, history }: Recor
  */
 const CONFLICTS = new Set([ROW_HAS_CHANGED, '23505', '23503', '40001', '40P01'])
 
-/** SQLSTATE of a full disk, and of a server that takes no changes. */
-const DISK_FULL = '53100'
-const READ_ONLY = '25006'
+/** SQLSTATEs of a full disk, and of a server that takes no changes. */
+const REFUSALS: Readonly<Record<string, DatabaseTrouble>> = { '53100': 'full', '25006': 'read-only' }
 
 function outcomeOf(error: Error & { code?: string }): Outcome {
   const { code = '' } = error
   if (CONFLICTS.has(code)) return { is: 'conflict', error }
   // Not of the server at all, an administrator's end of the backend, a server that stops or starts.
   if (!isOfServer(error) || /^(57P0|08)/.test(code)) return { is: 'broken' }
-  if (code === DISK_FULL) return { is: 'refused', error: Object.assign(new Error(error.message), { code: 'ENOSPC' }) }
-  if (code === READ_ONLY)
-    return { is: 'refused', error: new DatabaseUnavailable('the database takes no changes', { cause: error }) }
+  const trouble = REFUSALS[code]
+  if (trouble) return { is: 'refused', error: new DatabaseUnavailable('the database takes no changes', trouble, error) }
   return { is: 'refused', error: new Error(`the database refused a change: ${errorChain(error).join(': ')}`) }
 }

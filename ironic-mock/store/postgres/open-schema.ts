@@ -24,7 +24,7 @@ export async function openSchema(
   host?: string,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
-  const client = await connectDatabase(address, host)
+  const client = await connectDatabase(address, { host })
   try {
     await checkServer(client, address)
     await client.query(`set lock_timeout = ${MIGRATION_WAIT}`)

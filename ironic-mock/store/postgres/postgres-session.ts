@@ -1,7 +1,9 @@
 import type { Client, Notification, QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { defined, errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
 import { DatabaseUnavailable } from '../store.js'
+import { dropConnection } from './connect-database.js'
 import type { DatabaseSession, SessionWatcher } from './database-session.js'
+import { isOfServer } from './is-of-server.js'
 import type { Statement } from './row-statements.js'
 
 export interface SessionParts {
@@ -18,8 +20,25 @@ export interface SessionParts {
 /** Milliseconds that a call waits for a database that is away. */
 export const DATABASE_WAIT = 10_000
 
+/**
+ * Milliseconds that a statement may take: longer than the others let a silent process hold its locks. A link that is half
+ * open, or stalled, is noticed by that alone, and there is time for another connection within {@link DATABASE_WAIT}.
+ */
+export const ANSWER_WAIT = 6000
+
+/** Milliseconds that the server has to hear of the end of a connection. */
+const GOODBYE_WAIT = 300
+
+/** Milliseconds until a question is asked again whose connection has broken: the first and the longest wait. */
+const AGAIN = { first: 20, longest: 500 }
+
 /** Milliseconds between tries to connect again: the first and the longest wait. */
 const RETRY = { first: 50, longest: 1000 }
+
+interface WaitingCall {
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
 
 type OnResult = (error: Error | null, result: QueryResult | undefined) => void
 
@@ -27,7 +46,7 @@ type OnResult = (error: Error | null, result: QueryResult | undefined) => void
 export class PostgresSession implements DatabaseSession, AsyncDisposable {
   readonly #parts: SessionParts
   readonly #watchers = new Set<SessionWatcher>()
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new Set<WaitingCall>()
   #client: Client | undefined
   #isReady = false
   #isGathering = false
@@ -47,9 +66,14 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
   static async open(parts: SessionParts): Promise<PostgresSession> {
     const session = new PostgresSession(parts)
     await session.#begin(await parts.connect())
-    const { rows } = await session.query<{ stream: number }>('insert into streams default values returning stream')
-    session.#stream = rows[0]!.stream
+    await session.beginStream()
     return session
+  }
+
+  /** Begins another stream of changes of this process. */
+  async beginStream(): Promise<void> {
+    const { rows } = await this.query<{ stream: number }>('insert into streams default values returning stream')
+    this.#stream = rows[0]!.stream
   }
 
   get stream(): number {
@@ -110,21 +134,71 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
   /**
    * Resolves when the database can be asked.
    *
+   * @param limit milliseconds that are left of {@link DATABASE_WAIT}
+   * @throws DatabaseUnavailable after the limit, and when the session ends
+   */
+  ready(limit = DATABASE_WAIT): Promise<void> {
+    if (this.#isReady) return Promise.resolve()
+    if (this.#closed) return Promise.reject(new DatabaseUnavailable('the database is closed'))
+    return new Promise((resolve, reject) => {
+      const settle = (answer: () => void): void => {
+        this.#waiting.delete(call)
+        late[Symbol.dispose]()
+        answer()
+      }
+      const call: WaitingCall = {
+        resolve: () => settle(resolve),
+        reject: (error) => settle(() => reject(error)),
+      }
+      const late = this.#parts.clock.timer(Math.max(0, limit), () =>
+        call.reject(new DatabaseUnavailable('the database cannot be reached')),
+      )
+      this.#waiting.add(call)
+    })
+  }
+
+  /**
+   * Does some work that asks the database and changes nothing, again while its connection breaks.
+   *
    * @throws DatabaseUnavailable after {@link DATABASE_WAIT}
    */
-  ready(): Promise<void> {
-    if (this.#isReady) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      const begun = () => {
-        late[Symbol.dispose]()
-        resolve()
+  async patiently<T>(work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#parts
+    const until = clock.now() + DATABASE_WAIT
+    for (let wait = AGAIN.first; ; wait = Math.min(2 * wait, AGAIN.longest)) {
+      await this.ready(until - clock.now())
+      try {
+        return await work()
+      } catch (error) {
+        // The end of a connection is heard of later than the errors of its questions.
+        const isLost = !this.#isReady || !isOfServer(error)
+        if (!isLost || this.#closed || clock.now() > until)
+          throw new DatabaseUnavailable('the database does not answer', 'away', error)
+        await clock.sleep(wait)
       }
-      const late = this.#parts.clock.timer(DATABASE_WAIT, () => {
-        this.#waiting.delete(begun)
-        reject(new DatabaseUnavailable('the database cannot be reached'))
-      })
-      this.#waiting.add(begun)
-    })
+    }
+  }
+
+  /** One statement that changes nothing. @throws DatabaseUnavailable */
+  read<Row extends QueryResultRow>(text: string, values: readonly unknown[]): Promise<QueryResult<Row>> {
+    return this.patiently(() => this.query<Row>(text, values))
+  }
+
+  async endUnlessAnswering(limit: number): Promise<boolean> {
+    const { clock } = this.#parts
+    const ended = new AbortController()
+    const late = clock.sleep(limit, { weak: true, signal: ended.signal }).then(
+      () => false,
+      () => false,
+    )
+    const asked = this.query('select 1').then(
+      () => true,
+      () => false,
+    )
+    const isAnswering = await Promise.race([asked, late])
+    ended.abort()
+    if (!isAnswering) this.abandon()
+    return isAnswering
   }
 
   watch(watcher: SessionWatcher): Disposable {
@@ -134,20 +208,26 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
 
   /** Ends the connection as a killed process would. */
   abandon(): void {
-    this.#closed = true
-    this.#isReady = false
-    void this.#client?.end().catch(() => {})
-    this.#client = undefined
+    const client = this.#close()
+    if (client) dropConnection(client)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#closed) return
+    const client = this.#close()
+    if (!client) return
+    const ended = client.end().catch(() => {})
+    await Promise.race([ended, this.#parts.clock.sleep(GOODBYE_WAIT, { weak: true })])
+    dropConnection(client)
+  }
+
+  #close(): Client | undefined {
+    const client = this.#client
     this.#closed = true
     this.#isReady = false
-    const client = this.#client
     this.#client = undefined
-    // A server that stands still never closes its side.
-    await Promise.race([client?.end().catch(() => {}), this.#parts.clock.sleep(GOODBYE_TIMEOUT, { weak: true })])
+    this.#backend = null
+    for (const call of [...this.#waiting]) call.reject(new DatabaseUnavailable('the database is closed'))
+    return client
   }
 
   async #begin(client: Client): Promise<void> {
@@ -159,6 +239,7 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
       if (channel === this.#parts.channel) this.#parts.notified(payload ?? null)
     })
     await client.query(`listen "${this.#parts.channel}"`)
+    if (this.#closed) throw new DatabaseUnavailable('the database is closed')
     client.once('end', () => this.#ended(client))
     this.#client = client
     this.#backend = rows[0]!
@@ -166,8 +247,7 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
     for (const watcher of this.#watchers) await watcher.begun()
     if (this.#client !== client) throw new DatabaseUnavailable('the database is away')
     this.#isReady = true
-    for (const begun of this.#waiting) begun()
-    this.#waiting.clear()
+    for (const call of [...this.#waiting]) call.resolve()
     this.#parts.notified(null)
   }
 
@@ -218,7 +298,5 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
   }
 }
 
-/** Milliseconds that the end of a connection waits for the server. */
-const GOODBYE_TIMEOUT = 500
 /** Milliseconds between looks at a backend that is ended. */
 const BACKEND_POLL = 20

@@ -1,10 +1,9 @@
 import type { Client } from 'pg'
 import { errorChain, type Clock, type Logger } from '../../../base/runtime/index.js'
-import { DatabaseUnavailable } from '../store.js'
+import { dropConnection } from './connect-database.js'
 import { followChanges } from './follow-changes.js'
-import { isOfServer } from './is-of-server.js'
 import { loadRecords, type StreamPositions } from './load-records.js'
-import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
+import type { PostgresSession } from './postgres-session.js'
 import type { SharedRecords } from './shared-records.js'
 import type { SoleProcess } from './sole-process.js'
 
@@ -23,9 +22,6 @@ const LOOK_INTERVAL = 1000
 
 /** Milliseconds between two looks that notifications ask for: at a high rate one look finds many changes. */
 const NOTIFIED_INTERVAL = 3
-
-/** Milliseconds until a question is asked again whose connection has broken. */
-const LOST_CONNECTION_WAIT = 20
 
 /** Milliseconds between two prunings of the log. */
 const PRUNE_INTERVAL = 60_000
@@ -58,6 +54,7 @@ export class RecordFollower {
     this.#parts = parts
     this.#shared = shared
     this.#positions = positions
+    this.#timers.push(parts.session.watch({ begun: () => this.#checkPlaces(), lost: () => {} }))
     this.#repeat(LOOK_INTERVAL, () => this.#lookAround())
     this.#repeat(PRUNE_INTERVAL, () => this.#prune())
   }
@@ -112,29 +109,16 @@ export class RecordFollower {
    *
    * @throws DatabaseUnavailable
    */
-  async catchUp(): Promise<void> {
-    const { session, sole, clock } = this.#parts
-    if (sole.isAlone) return
-    const until = clock.now() + DATABASE_WAIT
-    for (;;) {
-      await session.ready()
-      try {
-        return await this.#look()
-      } catch (error) {
-        // The end of a connection is heard of later than the errors of its questions.
-        const isLost = !session.isReady || !isOfServer(error)
-        if (!isLost || this.#closed || clock.now() > until)
-          throw new DatabaseUnavailable('the database does not answer', { cause: error })
-        await clock.sleep(LOST_CONNECTION_WAIT)
-      }
-    }
+  catchUp(): Promise<void> {
+    const { session, sole } = this.#parts
+    return sole.isAlone ? Promise.resolve() : session.patiently(() => this.#look())
   }
 
   close(): void {
     this.#closed = true
     for (const timer of [...this.#timers.splice(0), this.#soon]) timer?.[Symbol.dispose]()
     this.#listeners.clear()
-    void this.#loader?.end().catch(() => {})
+    if (this.#loader) dropConnection(this.#loader)
   }
 
   /** Shares a question that is not sent yet; there is one at a time, so that at a high rate many share it. */
@@ -145,7 +129,7 @@ export class RecordFollower {
           this.#parts.clock.queueWork(() => {
             this.#asking = this.#next
             this.#next = undefined
-            // What is being read now may be of a moment before this call.
+            // All that is being read may be of a moment before this call.
             if (this.#loading) this.#loading.then(() => this.#ask(resolve, reject), reject)
             else this.#ask(resolve, reject)
           })
@@ -160,10 +144,7 @@ export class RecordFollower {
     this.#askedAt = this.#parts.clock.now()
     followChanges(this.#parts.session, this.#positions, {
       failed: reject,
-      gap: () => {
-        this.#loading ??= this.#reload().finally(() => (this.#loading = undefined))
-        this.#loading.then(resolve, reject)
-      },
+      gap: () => void this.readAgain().then(resolve, reject),
       followed: (changes) => {
         if (changes) {
           this.#shared.applyFetched(changes.keys, changes.rows)
@@ -173,6 +154,25 @@ export class RecordFollower {
         resolve()
       },
     })
+  }
+
+  /** Reads all records again. */
+  readAgain(): Promise<void> {
+    this.#loading ??= this.#reload().finally(() => (this.#loading = undefined))
+    return this.#loading
+  }
+
+  /**
+   * Reads all again when the database lacks changes that are known: it was restored from a backup, or is a former standby
+   * that had not everything.
+   */
+  async #checkPlaces(): Promise<void> {
+    const { session } = this.#parts
+    const { rows } = await session.query<{ stream: number; seq: string }>('select stream, seq from streams')
+    const stored = new Map(rows.map(({ stream, seq }) => [stream, Number(seq)]))
+    const lacks = ([stream, seq]: readonly [number, number]): boolean =>
+      stream !== session.stream && (stored.get(stream) ?? -1) < seq
+    if ([...this.#positions].some(lacks)) await this.readAgain()
   }
 
   /** Reads all again on a connection of its own: over the session heartbeats go on, which write. */

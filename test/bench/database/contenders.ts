@@ -9,20 +9,25 @@ export interface Contender {
   /** A client of each process that answers some. */
   readonly clients: readonly BenchClient[]
   readonly processes: readonly UpProcess[]
+  /** URL of its first API. */
+  readonly url: string
 }
 
 export type ProcessRole = 'all' | 'api' | 'conductor'
 
-/** As far as the work measured goes, what a real Ironic with fake hardware has. */
-const FAKE_HARDWARE = ['--port', '0', '--profile', 'upstream', '--no-ui']
+/** With no machine of its own. */
+const BARE = ['--port', '0', '--no-ui']
+
+/** Options for nodes without machines. */
+export const FAKE_HARDWARE = ['--profile', 'upstream']
 
 /** PostgreSQL with default durability, and Ironics with and without it, in the same run. */
 export class DatabaseBench implements AsyncDisposable {
-  readonly #scope = new Scope()
+  readonly scope = new Scope()
   #schemas = 0
 
   private constructor(readonly server: PostgresServer) {
-    this.#scope.use(server)
+    this.scope.use(server)
   }
 
   static async open(): Promise<DatabaseBench> {
@@ -38,17 +43,15 @@ export class DatabaseBench implements AsyncDisposable {
   }
 
   /** One process with its own store, in memory as by default. */
-  embedded(): Promise<Contender> {
-    return this.#start([FAKE_HARDWARE])
+  embedded(argv: readonly string[] = FAKE_HARDWARE): Promise<Contender> {
+    return this.#start([[...BARE, ...argv]], ['all'])
   }
 
-  /** Processes that share a schema, whose machines are elsewhere. */
-  shared(schema: string, roles: readonly ProcessRole[]): Promise<Contender> {
-    const database = ['--database', this.url, '--database-schema', schema]
-    return this.#start(
-      roles.map((role) => [...FAKE_HARDWARE, ...database, '--role', role]),
-      roles,
-    )
+  /** Processes that share a schema. */
+  shared(schema: string, roles: readonly ProcessRole[], argv: readonly string[] = FAKE_HARDWARE): Promise<Contender> {
+    const database = [...BARE, '--database', this.url, '--database-schema', schema]
+    const commands = roles.map((role) => [...database, '--role', role, ...argv])
+    return this.#start(commands, roles)
   }
 
   /** Milliseconds of processor time that the server has taken so far. */
@@ -56,22 +59,22 @@ export class DatabaseBench implements AsyncDisposable {
     return processorTime(this.server.pid)
   }
 
-  async #start(commands: readonly (readonly string[])[], roles: readonly ProcessRole[] = ['all']): Promise<Contender> {
+  async #start(commands: readonly (readonly string[])[], roles: readonly ProcessRole[]): Promise<Contender> {
     const processes = commands.map((argv) => {
       const up = new UpProcess(argv)
-      this.#scope.onClose(async () => {
+      this.scope.onClose(async () => {
         if (up.alive) await up.stop()
       })
       return up
     })
     const urls = await Promise.all(processes.map(({ ready }) => ready))
-    const clients = urls.filter((_, place) => roles[place] !== 'conductor').map((url) => new BenchClient(url))
-    for (const client of clients) this.#scope.use(client)
-    return { clients, processes }
+    const apis = urls.filter((_, place) => roles[place] !== 'conductor')
+    const clients = apis.map((url) => this.scope.use(new BenchClient(url)))
+    return { clients, processes, url: apis[0]! }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#scope[Symbol.asyncDispose]()
+    return this.scope[Symbol.asyncDispose]()
   }
 }
 

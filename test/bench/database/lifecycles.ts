@@ -1,6 +1,6 @@
 import { lifecycle, times } from '../fake-nodes.js'
 import { median, timed, type Measured } from '../measure.js'
-import { DatabaseBench, endOf, type Contender } from './contenders.js'
+import { endOf, type Contender, type DatabaseBench } from './contenders.js'
 
 /** How many there are at once, and the share of the embedded store's that is wanted. */
 const AT_ONCE = [
@@ -23,8 +23,7 @@ async function aMinute({ clients }: Contender, lifecycles: number, atOnce: numbe
 }
 
 /** One process on PostgreSQL, and three, against one that has its records for itself; all in turns. */
-export async function lifecyclesOnDatabase(): Promise<Measured[]> {
-  await using bench = await DatabaseBench.open()
+export async function lifecyclesOnDatabase(bench: DatabaseBench): Promise<Measured[]> {
   const embedded = await bench.embedded()
   const one = await bench.shared(bench.newSchema(), ['all'])
   const rows: Measured[] = []
@@ -60,6 +59,7 @@ export async function lifecyclesOnDatabase(): Promise<Measured[]> {
   }
   await endOf(embedded)
   rows.push(await ofThree(bench, one))
+  await endOf(one)
   return rows
 }
 
@@ -72,6 +72,7 @@ async function ofThree(bench: DatabaseBench, one: Contender): Promise<Measured> 
     alone.push(await aMinute(one, 300, 32))
     return aMinute(three, 300, 32)
   })
+  await endOf(three)
   const peer = middle(alone)
   return {
     what: 'lifecycles a minute of three processes, 32 at once',

@@ -127,6 +127,22 @@ export function testStore(open: (clock?: Clock) => Store | Promise<Store>): void
     for (const orphan of orphans) await expect(orphan).rejects.toMatchObject({ name: 'DanglingReference' })
   })
 
+  test('a portgroup that has ports, and a chassis that has nodes, are not removed', async () => {
+    const store = await open()
+    const group = await createUsed(store)
+    const refused = [
+      store.removeResource('portgroup', 'g'),
+      store.removeResource('chassis', 'c'),
+      store.commit({ node: 'a', expect: 1, resources: [{ do: 'remove', kind: 'portgroup', uuid: 'g' }] }),
+    ]
+    for (const removal of refused) await expect(removal).rejects.toMatchObject({ name: 'StillReferenced' })
+    expect(await store.ports({})).toMatchObject([{ portgroup_id: group }])
+    await store.updatePort('p', () => ({ portgroup_id: null }))
+    expect(await store.removeResource('portgroup', 'g')).toBe(true)
+    await store.commit({ node: 'a', expect: 1, patch: { chassis_id: null } })
+    expect(await store.removeResource('chassis', 'c')).toBe(true)
+  })
+
   test('returned records are copies', async () => {
     const store = await open()
     await store.createNode(node('a', { extra: { list: [1] } }))
@@ -299,4 +315,13 @@ export function testStore(open: (clock?: Clock) => Store | Promise<Store>): void
     expect(await store.resources('allocation', {})).toEqual([])
     expect((await store.node('a'))?.node.allocation_id).toBeNull()
   })
+}
+
+/** Node a of chassis c, with port p of portgroup g; the id of the portgroup. */
+async function createUsed(store: Store): Promise<number> {
+  const { id: chassis_id } = await store.createResource('chassis', chassis('c'))
+  await store.createNode({ ...node('a'), chassis_id })
+  const { id } = await store.createResource('portgroup', portgroup('g', 'a'))
+  await store.createPort({ ...port('52:54:00:00:00:01', 'a', 'p'), portgroup_id: id })
+  return id
 }

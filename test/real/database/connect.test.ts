@@ -112,7 +112,7 @@ describe('hosts', () => {
     const password = encodeURIComponent(OWNER.password)
     const hosts = `127.0.0.1:1,127.0.0.1:${standby.port},127.0.0.1:${primary.port}`
     const address = await addressOf(`postgres://ironic:${password}@${hosts}/postgres`)
-    const client = await connectDatabase(address, 'rack-7')
+    const client = await connectDatabase(address, { host: 'rack-7' })
     const { rows } = await client.query(
       "select current_setting('port') as port, application_name from pg_stat_activity where pid = pg_backend_pid()",
     )

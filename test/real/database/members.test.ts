@@ -18,6 +18,9 @@ afterAll(() => server[Symbol.asyncDispose]())
 const random = seededRandom(39)
 const NODES = nodesOf(Array.from({ length: 600 }, () => randomUuid(random)))
 
+/** Milliseconds until the nodes of a killed process are another's: the best of several, as the tests share processors. */
+const KILL_LIMIT = 100
+
 let schemas = 0
 const newSchema = (): DatabaseAddress => addressOf(server, `cluster${++schemas}`)
 
@@ -110,17 +113,19 @@ test('a member whose connection is ended loses its shards at once, and gets them
   await timeUntil(() => isBalanced([first, second]))
 })
 
-test('the nodes of a killed process are another’s within a moment', async () => {
+test('the nodes of a process whose connection ends without a word are another’s within 100 ms', async () => {
   const address = newSchema()
   await using first = await openMember(address, { host: 'conductor-0' })
-  const second = await openMember(address, { host: 'conductor-1' })
-  await timeUntil(() => isBalanced([first, second]))
-  // Its connection ends without a word, as at SIGKILL.
-  second.store.abandon()
-  const taken = await timeUntil(() => ownedBy([first]))
-  expect(taken).toBeLessThan(1000)
-  expect(first.heard).toContain('abandoned')
-  expect(first.heard).toContain('gone conductor-1')
+  let best = Infinity
+  for (const host of ['conductor-1', 'conductor-2', 'conductor-3']) {
+    const second = await openMember(address, { host })
+    await timeUntil(() => isBalanced([first, second]))
+    second.store.abandon()
+    best = Math.min(best, await timeUntil(() => ownedBy([first])))
+    expect(first.heard).toContain('abandoned')
+    expect(first.heard).toContain(`gone ${host}`)
+  }
+  expect(best).toBeLessThan(KILL_LIMIT)
 })
 
 test('a member behind a link that is half open stops before others take over, within 5 s', async () => {
@@ -133,7 +138,7 @@ test('a member behind a link that is half open stops before others take over, wi
   using _watch = new OwnerWatch([first, second])
   link.stall()
   const taken = await timeUntil(() => ownedBy([first]))
-  expect(taken).toBeLessThan(10_000)
+  expect(taken).toBeLessThan(5000)
   link.cut()
   link.resume()
   await timeUntil(() => isBalanced([first, second]))
@@ -174,7 +179,7 @@ class MemberProcess implements AsyncDisposable {
   }
 }
 
-test('the nodes of a process that is killed or stopped are another’s within the limits; stopped, it gives them up', async () => {
+test('the nodes of a stopped process are another’s within 10 s, and it gives them up; of a killed one within 100 ms', async () => {
   const address = newSchema()
   await using first = await openMember(address, { host: 'conductor-0' })
   await using second = MemberProcess.start(address.schema, 'conductor-1')
@@ -188,10 +193,38 @@ test('the nodes of a process that is killed or stopped are another’s within th
   // It has nothing at first, and then its share again.
   await timeUntil(() => second.owned !== before || !ownedBy([first]))
   await timeUntil(() => second.isAlive() && second.owned > 0 && !ownedBy([first]))
-  second.child.kill('SIGKILL')
-  const killed = await timeUntil(() => ownedBy([first]))
-  expect(killed).toBeLessThan(1000)
+  const kill = async (process: MemberProcess): Promise<number> => {
+    process.child.kill('SIGKILL')
+    return timeUntil(() => ownedBy([first]))
+  }
+  const times = [await kill(second)]
+  for (const host of ['conductor-2', 'conductor-3']) {
+    await using next = MemberProcess.start(address.schema, host)
+    await timeUntil(() => next.isAlive() && next.owned > 0 && !ownedBy([first]), 60_000)
+    times.push(await kill(next))
+  }
+  expect(Math.min(...times)).toBeLessThan(KILL_LIMIT)
   expect(await lockedTwice()).toBe('0')
+})
+
+test('a database without place for all locks is refused in a sentence, and takes those of fewer hardware types', async () => {
+  await using small = await PostgresServer.open({
+    access: ['host all postgres 127.0.0.1/32 trust'],
+    settings: { max_connections: 10, max_locks_per_transaction: 10, max_worker_processes: 1, max_wal_senders: 0 },
+  })
+  const address = addressOf(small, 'locks')
+  const many = Array.from({ length: 24 }, (_, place) => `driver-${place}`)
+  await expect(openMember(address, { host: 'conductor-0', drivers: many })).rejects.toMatchObject({
+    code: 'database-unfit',
+    message: expect.stringMatching(
+      /^the database has no place for \d+ more locks, of which each conductor group takes 256/,
+    ),
+  })
+  await using first = await openMember(address, { host: 'conductor-1' })
+  await using second = await openMember(address, { host: 'conductor-2' })
+  await timeUntil(() => isBalanced([first, second]))
+  const locks = () => small.sql("select count(*) from pg_locks where locktype = 'advisory'")
+  await expect.poll(locks).toBe('256')
 })
 
 test('two living processes cannot have one name', async () => {

@@ -15,8 +15,11 @@ const SPEED = 20
 const VERSION = { 'x-openstack-ironic-api-version': '1.49' }
 
 interface Conductors {
-  conductors: { hostname: string; alive: boolean }[]
+  conductors: { hostname: string; alive: boolean; updated_at: string }[]
 }
+
+const conductorsOf = async (url: string): Promise<Conductors> =>
+  (await (await fetch(`${url}/v1/conductors?detail=True`, { headers: VERSION })).json()) as Conductors
 
 const NAMES = ['machine-1', 'machine-2', 'machine-3']
 
@@ -111,7 +114,7 @@ test('two APIs and two conductors deploy the machines of a fleet, each API showi
     await Promise.all(NAMES.map((name, index) => settled(apis[(index + 1) % 2]!, name, state)))
   }
   for (const name of NAMES) expect(fleet.machines.get(name)!.boot()?.outcome).toBe('disk')
-  const { conductors } = (await (await fetch(`${first.url}/v1/conductors`, { headers: VERSION })).json()) as Conductors
+  const { conductors } = await conductorsOf(first.url)
   expect(conductors.map(({ hostname, alive }) => ({ hostname, alive }))).toEqual([
     { hostname: 'conductor-0', alive: true },
     { hostname: 'conductor-1', alive: true },
@@ -138,6 +141,21 @@ test('while the database is away a call waits and then gets 503 with Retry-After
   await server.start()
   await stage.client.createNode({ name: 'after', driver: 'fake-hardware' })
   expect((await stage.client.nodes()).map(({ name }) => name)).toEqual(['before', 'after'])
+})
+
+test('heartbeats and their limit are those of ironic.conf, and refused where a process would always be dead', async () => {
+  await using labs = SharedLabs.open('heartbeats')
+  const never = labs.add('never', 'all', 'conductor.heartbeat_interval=70')
+  await expect(never).rejects.toMatchObject({ code: 'ironic-config', message: expect.stringContaining('70 s') })
+  const times = ['conductor.heartbeat_interval=600', 'conductor.heartbeat_timeout=1800']
+  const { stage } = await labs.add('ironic-0', 'all', ...times)
+  await labs.add('ironic-1', 'all', ...times)
+  const seen = async () => (await conductorsOf(stage.url)).conductors.filter(({ alive }) => alive)
+  await expect.poll(seen).toHaveLength(2)
+  const first = await seen()
+  await new Promise((resolve) => setTimeout(resolve, 5000))
+  // By the times that ironstage has by itself they would have beaten by now, or be dead.
+  expect(await seen()).toEqual(first)
 })
 
 test('boot files are at the conductor that has them, where the public endpoint is that of all APIs', async () => {

@@ -217,6 +217,38 @@ test('a node whose group has no conductor is refused as upstream does', async ()
   })
 })
 
+test('calls about the hardware of a node that no conductor has are refused as upstream does', async () => {
+  const address = newSchema()
+  const machines = new SharedMachines()
+  await using api = await openSharedConductor(address, machines, { host: 'api-0', role: 'api' })
+  const first = await openSharedConductor(address, machines, { host: 'conductor-0' })
+  await until(() => api.members.serves('', 'redfish'))
+  await manageable(api)
+  await first[Symbol.asyncDispose]()
+  await until(() => !api.members.serves('', 'redfish'))
+  const { hardware, network } = api.conductor
+  const refusals = async (): Promise<unknown[]> => {
+    const calls = [
+      hardware.setBootMode(NODE, 'uefi'),
+      hardware.setSecureBoot(NODE, true),
+      hardware.injectNmi(NODE),
+      hardware.indicators(NODE),
+      hardware.console(NODE),
+      hardware.callVendor(NODE, { method: 'get_all_subscriptions', http: 'GET', data: undefined }),
+      hardware.media(NODE),
+      hardware.detachMedia(NODE, null),
+      network.vifs(NODE),
+    ]
+    const settled = await Promise.allSettled(calls)
+    return settled.map((call) => (call.status === 'rejected' ? (call.reason as { status: number }).status : call.value))
+  }
+  expect(await refusals()).toEqual(Array.from({ length: 9 }, () => 503))
+  await using _other = await openSharedConductor(address, machines, { host: 'conductor-1', group: 'rack-1' })
+  await until(() => api.members.serves('rack-1', 'redfish'))
+  expect(await refusals()).toEqual([404, 404, 404, 404, 404, 404, 400, 400, 400])
+  expect(machines.at(BMC).calls).toEqual([])
+})
+
 test('through random deaths, broken connections and joins no node is stuck, and no power change is made twice', async () => {
   const address = newSchema()
   const machines = new SharedMachines(10)

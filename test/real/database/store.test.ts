@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
-import { addressOf, openMemberStore } from '../../kit/members/member-cluster.js'
+import { addressOf, openMemberStore, type SharedStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
 import { testStore } from '../../kit/store/store-contract.js'
 import { PostgresServer } from '../postgres.js'
@@ -97,4 +97,98 @@ test('changes that were acknowledged are there after the server ended at once, a
   expect(await waiting).toBe(2)
   const other = scope.use(await openMemberStore(address, 'two', systemClock()))
   expect((await other.node('a'))?.node.description).toBe('later')
+})
+
+test('a change that the standby does not have yet is acknowledged only with it, also when its connection ends', async () => {
+  await using primary = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
+  await using standby = await primary.standby()
+  const store = scope.use(await openMemberStore(addressOf(primary, 'store'), 'one', systemClock()))
+  await store.createNode(node('a'))
+  await standby.stop()
+  let isAnswered = false
+  const change = store
+    .commit({ node: 'a', expect: 1, patch: { description: 'later' } })
+    .finally(() => (isAnswered = true))
+  const waiting = "select coalesce(min(pid), 0) from pg_stat_activity where wait_event = 'SyncRep'"
+  await expect.poll(() => primary.sql(waiting)).not.toBe('0')
+  const first = await primary.sql(waiting)
+  await primary.sql(`select pg_terminate_backend(${first})`)
+  await expect.poll(() => primary.sql('select revision from store.nodes')).toBe('2')
+  await expect.poll(() => primary.sql(waiting)).not.toMatch(new RegExp(`^(0|${first})$`))
+  expect(isAnswered).toBe(false)
+  await standby.start()
+  expect(await change).toBe(2)
+})
+
+test('from a database that was restored from a backup all processes go on', async () => {
+  await using restored = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
+  const address = addressOf(restored, 'store')
+  const one = scope.use(await openMemberStore(address, 'one', systemClock()))
+  const two = scope.use(await openMemberStore(address, 'two', systemClock()))
+  await one.createNode(node('a'))
+  await restored.backup()
+  await one.createNode(node('b'))
+  await one.commit({ node: 'a', expect: 1, patch: { description: 'lost' } })
+  await two.others!.catchUp()
+  await restored.restore()
+  for (const store of [two, one]) {
+    await store.others!.catchUp()
+    expect([...store.records.nodes.keys()]).toEqual(['a'])
+    expect(store.records.nodes.get('a')).toMatchObject({ revision: 1 })
+  }
+  expect(await one.commit({ node: 'a', expect: 1, patch: { description: 'again' } })).toBe(2)
+  await two.others!.catchUp()
+  expect((await two.node('a'))?.node.description).toBe('again')
+  expect(await two.commit({ node: 'a', expect: 2, patch: { description: 'last' } })).toBe(3)
+})
+
+test('a deadlock and failed serializations are not shown: the change is made again', async () => {
+  const address = newAddress()
+  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  await Promise.all(['a', 'b'].map((uuid) => store.createNode(node(uuid))))
+  const other = await connectDatabase(address)
+  scope.onClose(() => other.end())
+  await other.query("set deadlock_timeout = '60s'")
+  await other.query('begin')
+  await other.query("select from nodes where uuid = 'b' for update")
+  const changes = ['a', 'b'].map((uuid) => store.commit({ node: uuid, expect: 1, patch: { description: 'made' } }))
+  const waits = 'select count(*) from pg_locks where not granted'
+  await expect.poll(() => server.sql(waits)).toBe('1')
+  await other.query("select from nodes where uuid = 'a' for update")
+  await other.query('commit')
+  expect(await Promise.all(changes)).toEqual([2, 2])
+  expect(server.log).toContain('deadlock detected')
+
+  await server.sql("alter database postgres set default_transaction_isolation = 'serializable'")
+  const stores: SharedStore[] = []
+  for (const host of ['two', 'three']) stores.push(scope.use(await openMemberStore(address, host, systemClock())))
+  await server.sql('alter database postgres reset default_transaction_isolation')
+  for (let revision = 2; revision <= 30; revision++) {
+    const patch = { description: String(revision) }
+    const made = await Promise.allSettled(stores.map((each) => each.commit({ node: 'a', expect: revision, patch })))
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const refused = made.find((change) => change.status === 'rejected')
+    expect(refused?.reason).toBeInstanceOf(StaleRevision)
+    for (const each of stores) await each.others!.catchUp()
+  }
+  expect(server.log).toContain('could not serialize access')
+})
+
+test('a process that gets no second connection to read all again waits for one', async () => {
+  await server.sql('create role limited login; grant create on database postgres to limited')
+  const [connection] = newAddress().connections
+  const config = { ...connection!.config, user: 'limited' }
+  const address = { ...newAddress(), connections: [{ ...connection!, config }] }
+  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  await store.createNode(node('a'))
+  await server.sql('alter role limited connection limit 1')
+  await server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
+  let isDone = false
+  const followed = store.others!.catchUp().finally(() => (isDone = true))
+  await expect.poll(() => server.log).toContain('too many connections for role "limited"')
+  const change = store.commit({ node: 'a', expect: 1, patch: { description: 'later' } })
+  expect(isDone).toBe(false)
+  await server.sql('alter role limited connection limit -1')
+  await followed
+  expect(await change).toBe(2)
 })
