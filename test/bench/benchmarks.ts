@@ -3,6 +3,8 @@ import { besideBareServer } from './bare-server.js'
 import { controlOfLabs } from './control.js'
 import { countsAndCosts } from './counts/counts.js'
 import { idleAgents } from './idle-agents.js'
+import { besideEmbedded } from './database/beside-embedded.js'
+import { sizesOnDatabase } from './database/sizes.js'
 import { besideEmulators } from './fleet/emulators.js'
 import { thousandMachines } from './fleet/thousand.js'
 import { fleetOfThousands } from './fleet.js'
@@ -44,6 +46,8 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, () => Promise<Outcome>>>
   images: rows(servedImages),
   ironic: rows(againstIronic),
   control: rows(controlOfLabs),
+  database: rows(besideEmbedded),
+  'database-sizes': sizesOnDatabase,
   counts: countsAndCosts,
   quick,
   journals,

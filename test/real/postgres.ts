@@ -185,6 +185,13 @@ export class PostgresServer implements AsyncDisposable {
     })
   }
 
+  /** @throws while it does not run */
+  get pid(): number {
+    const pid = this.#process?.pid
+    if (pid === undefined) throw new Error('PostgreSQL does not run')
+    return pid
+  }
+
   /** True until it ends, by itself or otherwise. */
   get isRunning(): boolean {
     const child = this.#process

@@ -101,6 +101,8 @@ const sessionSettings = (schema: string): string =>
     'set tcp_keepalives_interval = 1',
     'set tcp_keepalives_count = 2',
     `set search_path to ${schema}`,
+    // All is read by key, and the planner, which has no statistics of tables that are new, would rather read them whole.
+    'set enable_seqscan to off',
   ].join('; ')
 
 /** @param failures a sentence for each host */

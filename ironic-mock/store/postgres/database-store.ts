@@ -12,6 +12,7 @@ import type { DatabaseAddress } from './database-address.js'
 import { GroupCommits } from './group-commits.js'
 import { ANSWER_WAIT, PostgresSession } from './postgres-session.js'
 import { RecordFollower } from './record-follower.js'
+import { ENTERING, SoleProcess } from './sole-process.js'
 
 export interface DatabaseStoreParts {
   readonly address: DatabaseAddress
@@ -39,17 +40,20 @@ export async function openDatabaseStore({
   const channel = `ironstage ${address.schema}`
   const connect = () => connectDatabase(address, { host, answerLimit: ANSWER_WAIT })
   let follower: RecordFollower | undefined
+  let sole: SoleProcess | undefined
   const session = await PostgresSession.open({
     connect,
     clock: wall,
     logger,
     channel,
     notified: (payload) => {
-      if (follower && payload !== String(session.stream)) follower.followSoon()
+      if (payload === ENTERING) sole?.giveUp()
+      else if (follower && payload !== String(session.stream)) follower.followSoon()
     },
   })
   try {
-    follower = await RecordFollower.open({ session, connect, clock: wall, logger })
+    sole = await SoleProcess.enter(session, channel, wall)
+    follower = await RecordFollower.open({ session, sole, connect, clock: wall, logger })
     const commits = new GroupCommits({ session, follower, channel, clock, wall, logger })
     return new DatabaseStore(session, follower, commits)
   } catch (error) {

@@ -17,13 +17,15 @@ interface ChangeRow {
 
 /**
  * Changes after the given places of the streams. A stream that has gone on gives at least one row, also when its log
- * was cut.
+ * was cut. `offset 0` has the log read by key from each place on: joined, it would be read whole.
  */
 const NEW_CHANGES = {
   name: 'new-changes',
   text: `select s.stream, s.seq as last, c.seq, c.keys from streams s
     left join unnest($1::integer[], $2::bigint[]) as known (stream, seq) on known.stream = s.stream
-    left join changes c on c.stream = s.stream and c.seq > coalesce(known.seq, 0)
+    left join lateral (
+      select seq, keys from changes where stream = s.stream and seq > coalesce(known.seq, 0) offset 0
+    ) as c on true
     where s.stream <> $3 and s.seq > coalesce(known.seq, 0)
     order by s.stream, c.seq`,
 }

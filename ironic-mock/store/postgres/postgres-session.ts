@@ -49,9 +49,11 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
   readonly #waiting = new Set<WaitingCall>()
   #client: Client | undefined
   #isReady = false
+  #isGathering = false
   #closed = false
   #generation = 0
   #stream = 0
+  #answeredAt = -Infinity
   #backend: { pid: number; start: string } | null = null
   /** The backend of a connection that broke: it may still be at work. */
   #earlier: { pid: number; start: string } | null = null
@@ -91,6 +93,11 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
     return this.#isReady
   }
 
+  /** When the last statement was sent that was answered, in milliseconds of the wall's clock. */
+  get answeredAt(): number {
+    return this.#answeredAt
+  }
+
   async query<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<QueryResult<Row>> {
     if (!this.#client) throw new DatabaseUnavailable('the database is away')
     return this.#client.query<Row>(text, [...values])
@@ -102,9 +109,26 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
       this.#parts.clock.queueWork(() => done(new DatabaseUnavailable('the database is away'), undefined))
       return
     }
-    const callback = (error: Error | null, result: QueryResult) => done(error, error ? undefined : result)
+    const at = this.#parts.clock.now()
+    const callback = (error: Error | null, result: QueryResult) => {
+      if (!error) this.#answeredAt = at
+      done(error, error ? undefined : result)
+    }
     const config: QueryConfig = defined({ name, text, values: values && [...values] })
+    this.#gather(this.#client)
     this.#client.query(config, callback)
+  }
+
+  /** Has all statements of one tick leave in one packet: by itself, the driver makes a system call for each. */
+  #gather(client: Client): void {
+    if (this.#isGathering) return
+    this.#isGathering = true
+    const { stream } = client.connection
+    stream.cork()
+    process.nextTick(() => {
+      this.#isGathering = false
+      stream.uncork()
+    })
   }
 
   /**

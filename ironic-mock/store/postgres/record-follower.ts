@@ -5,9 +5,11 @@ import { followChanges } from './follow-changes.js'
 import { loadRecords, type StreamPositions } from './load-records.js'
 import type { PostgresSession } from './postgres-session.js'
 import type { SharedRecords } from './shared-records.js'
+import type { SoleProcess } from './sole-process.js'
 
 interface FollowerParts {
   readonly session: PostgresSession
+  readonly sole: SoleProcess
   /** A further connection. */
   readonly connect: () => Promise<Client>
   /** The clock of the wall. */
@@ -17,6 +19,9 @@ interface FollowerParts {
 
 /** Milliseconds between looks at the other streams, should a notification be lost. */
 const LOOK_INTERVAL = 1000
+
+/** Milliseconds between two looks that notifications ask for: at a high rate one look finds many changes. */
+const NOTIFIED_INTERVAL = 3
 
 /** Milliseconds between two prunings of the log. */
 const PRUNE_INTERVAL = 60_000
@@ -36,6 +41,10 @@ export class RecordFollower {
   #positions: StreamPositions
   /** The look that the next callers share; it is not sent yet. */
   #next: Promise<void> | undefined
+  /** A look that is sent, and not answered. */
+  #asking: Promise<void> | undefined
+  #askedAt = -Infinity
+  #soon: Disposable | undefined
   #loading: Promise<void> | undefined
   /** The connection over which all is read again. */
   #loader: Client | undefined
@@ -46,7 +55,7 @@ export class RecordFollower {
     this.#shared = shared
     this.#positions = positions
     this.#timers.push(parts.session.watch({ begun: () => this.#checkPlaces(), lost: () => {} }))
-    this.#repeat(LOOK_INTERVAL, () => this.followSoon())
+    this.#repeat(LOOK_INTERVAL, () => this.#lookAround())
     this.#repeat(PRUNE_INTERVAL, () => this.#prune())
   }
 
@@ -70,13 +79,28 @@ export class RecordFollower {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
   }
 
-  /** Follows without a caller that waits. */
+  /** Follows without a caller that waits, for a notification. */
   followSoon(): void {
+    const { clock } = this.#parts
+    const wait = this.#askedAt + NOTIFIED_INTERVAL - clock.now()
+    if (wait <= 0) this.#follow()
+    else this.#soon ??= clock.timer(wait, () => this.#follow(), { weak: true })
+  }
+
+  #follow(): void {
     if (this.#closed || !this.#parts.session.isReady) return
-    this.#look().catch((error: unknown) => {
-      if (!this.#closed && this.#parts.session.isReady)
-        this.#parts.logger('warn', `changes of other processes could not be read: ${errorChain(error).join(': ')}`)
-    })
+    this.#look().catch((error: unknown) => this.#warn(error))
+  }
+
+  #warn(error: unknown): void {
+    if (!this.#closed && this.#parts.session.isReady)
+      this.#parts.logger('warn', `changes of other processes could not be read: ${errorChain(error).join(': ')}`)
+  }
+
+  /** Looks even though nothing was heard, and whether there are others at all. */
+  #lookAround(): void {
+    this.#follow()
+    if (!this.#closed) this.#parts.sole.take(() => this.#look()).catch((error: unknown) => this.#warn(error))
   }
 
   /**
@@ -86,28 +110,38 @@ export class RecordFollower {
    * @throws DatabaseUnavailable
    */
   catchUp(): Promise<void> {
-    return this.#parts.session.patiently(() => this.#look())
+    const { session, sole } = this.#parts
+    return sole.isAlone ? Promise.resolve() : session.patiently(() => this.#look())
   }
 
   close(): void {
     this.#closed = true
-    for (const timer of this.#timers.splice(0)) timer[Symbol.dispose]()
+    for (const timer of [...this.#timers.splice(0), this.#soon]) timer?.[Symbol.dispose]()
     this.#listeners.clear()
     if (this.#loader) dropConnection(this.#loader)
   }
 
+  /** Shares a question that is not sent yet; there is one at a time, so that at a high rate many share it. */
   #look(): Promise<void> {
-    this.#next ??= new Promise((resolve, reject) => {
-      this.#parts.clock.queueWork(() => {
-        this.#next = undefined
-        if (this.#loading) this.#loading.then(resolve, reject)
-        else this.#ask(resolve, reject)
-      })
-    })
+    this.#next ??= (this.#asking?.catch(() => {}) ?? Promise.resolve()).then(
+      () =>
+        new Promise((resolve, reject) => {
+          this.#parts.clock.queueWork(() => {
+            this.#asking = this.#next
+            this.#next = undefined
+            // All that is being read may be of a moment before this call.
+            if (this.#loading) this.#loading.then(() => this.#ask(resolve, reject), reject)
+            else this.#ask(resolve, reject)
+          })
+        }),
+    )
     return this.#next
   }
 
   #ask(resolve: () => void, reject: (error: unknown) => void): void {
+    this.#soon?.[Symbol.dispose]()
+    this.#soon = undefined
+    this.#askedAt = this.#parts.clock.now()
     followChanges(this.#parts.session, this.#positions, {
       failed: reject,
       gap: () => void this.readAgain().then(resolve, reject),

@@ -70,7 +70,7 @@ async function timeUntil(isSo: () => boolean, limit = 20_000): Promise<number> {
 /** Shards of this schema that are locked more than once, as the database sees them. */
 async function lockedTwice(): Promise<string> {
   return server.sql(
-    `select count(*) from (select classid, objid from pg_locks where locktype = 'advisory' and granted
+    `select count(*) from (select classid, objid from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock' and granted
        group by classid, objid having count(distinct pid) > 1) as twice`,
   )
 }

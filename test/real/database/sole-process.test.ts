@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { Scope, silent, systemClock } from '../../../base/runtime/index.js'
+import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
+import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
+import { PostgresSession } from '../../../ironic-mock/store/postgres/postgres-session.js'
+import { ENTERING, SoleProcess } from '../../../ironic-mock/store/postgres/sole-process.js'
+import { CuttableLink } from '../../kit/cuttable-link.js'
+import { addressOf, openMemberStore } from '../../kit/members/member-cluster.js'
+import { node } from '../../kit/store-records.js'
+import { PostgresServer } from '../postgres.js'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+let scope = new Scope()
+let schemas = 0
+afterEach(async () => {
+  await scope[Symbol.asyncDispose]()
+  scope = new Scope()
+})
+
+/** Address of a schema with its tables. */
+async function newAddress(): Promise<DatabaseAddress> {
+  const address = addressOf(server, `sole-${++schemas}`)
+  await (await openMemberStore(address, 'first', systemClock()))[Symbol.asyncDispose]()
+  return address
+}
+
+interface Entered {
+  readonly session: PostgresSession
+  readonly sole: SoleProcess
+  take(): Promise<void>
+}
+
+/** A process, which hears others that come in unless it is deaf. */
+async function enter(address: DatabaseAddress, isDeaf = false): Promise<Entered> {
+  const clock = systemClock()
+  const channel = `ironstage ${address.schema}`
+  const heard: { by?: SoleProcess } = {}
+  const session = scope.use(
+    await PostgresSession.open({
+      connect: () => connectDatabase(address),
+      clock,
+      logger: silent,
+      channel,
+      notified: (payload) => {
+        if (payload === ENTERING && !isDeaf) heard.by?.giveUp()
+      },
+    }),
+  )
+  const sole = await SoleProcess.enter(session, channel, clock)
+  heard.by = sole
+  const answered = () => new Promise<void>((resolve) => session.send({ text: 'select 1' }, () => resolve()))
+  return { session, sole, take: () => sole.take(answered) }
+}
+
+test('the only process is alone, gives that up for one that comes, and the last one is alone again', async () => {
+  const address = await newAddress()
+  const one = await enter(address)
+  expect(one.sole.isAlone).toBe(false)
+  await one.take()
+  expect(one.sole.isAlone).toBe(true)
+  const two = await enter(address)
+  expect(one.sole.isAlone).toBe(false)
+  for (const each of [one, two]) {
+    await each.take()
+    expect(each.sole.isAlone).toBe(false)
+  }
+  await one.session[Symbol.asyncDispose]()
+  await two.take()
+  expect(two.sole.isAlone).toBe(true)
+})
+
+test('processes that come while another takes the lock for itself all come in, and none is alone', async () => {
+  const address = await newAddress()
+  const one = await enter(address)
+  const taking = one.take()
+  const others = await Promise.all(Array.from({ length: 4 }, () => enter(address)))
+  await taking
+  await Promise.all([one, ...others].map((each) => each.take()))
+  expect([one, ...others].map(({ sole }) => sole.isAlone)).toEqual(Array.from({ length: 5 }, () => false))
+})
+
+test('one that is alone and does not hear loses its connection, and comes back as one of two', async () => {
+  const address = await newAddress()
+  const deaf = await enter(address, true)
+  await deaf.take()
+  expect(deaf.sole.isAlone).toBe(true)
+  const { generation } = deaf.session
+  const other = await enter(address)
+  expect(deaf.sole.isAlone).toBe(false)
+  await expect.poll(() => deaf.session.isReady && deaf.session.generation).toBe(generation + 1)
+  for (const { take, sole } of [deaf, other]) {
+    await take()
+    expect(sole.isAlone).toBe(false)
+  }
+}, 20_000)
+
+test('behind a link that is half open a process stops to be alone before the server lets another in', async () => {
+  const direct = await newAddress()
+  const link = scope.use(await CuttableLink.open(server.port))
+  const one = await enter({ ...addressOf(link, direct.schema), schema: direct.schema })
+  await one.take()
+  expect(one.sole.isAlone).toBe(true)
+  link.stall()
+  const coming = enter(direct)
+  let wasAlone = 0
+  const watched = setInterval(() => (wasAlone = one.sole.isAlone ? performance.now() : wasAlone), 5)
+  await coming
+  clearInterval(watched)
+  expect(one.sole.isAlone).toBe(false)
+  expect(performance.now() - wasAlone).toBeGreaterThan(500)
+  link.cut()
+}, 20_000)
+
+test('a change of a process that came while another was alone is seen there by the next request', async () => {
+  const address = addressOf(server, `sole-${++schemas}`)
+  const one = scope.use(await openMemberStore(address, 'one', systemClock()))
+  await one.createNode(node('a'))
+  const held = `select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock'
+    and classid = '"${address.schema}".streams'::regclass`
+  await expect.poll(() => server.sql(held), { timeout: 10_000 }).toBe('1')
+  for (let revision = 1; revision <= 3; revision++) {
+    const two = await openMemberStore(address, 'two', systemClock())
+    await two.commit({ node: 'a', expect: 2 * revision - 1, patch: { description: 'by two' } })
+    await one.others!.catchUp()
+    expect(one.records.nodes.get('a')?.revision).toBe(2 * revision)
+    await one.commit({ node: 'a', expect: 2 * revision, patch: { description: 'by one' } })
+    await two.others!.catchUp()
+    expect(two.records.nodes.get('a')?.revision).toBe(2 * revision + 1)
+    await two[Symbol.asyncDispose]()
+    await expect.poll(() => server.sql(held), { timeout: 10_000 }).toBe('1')
+  }
+}, 40_000)
