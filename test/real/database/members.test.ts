@@ -223,7 +223,8 @@ test('a database without place for all locks is refused in a sentence, and takes
   await using first = await openMember(address, { host: 'conductor-1' })
   await using second = await openMember(address, { host: 'conductor-2' })
   await timeUntil(() => isBalanced([first, second]))
-  const locks = () => small.sql("select count(*) from pg_locks where locktype = 'advisory'")
+  const locks = () =>
+    small.sql("select count(*) from pg_locks where locktype = 'advisory' and classid = 'locks.members'::regclass")
   await expect.poll(locks).toBe('256')
 })
 
