@@ -8,10 +8,13 @@ export type {
   EnrollRequest,
   FaultDocument,
   FaultEffectDocument,
+  JournalPage,
   LabDuration,
   LabReport,
+  MissingProcess,
   NodeReport,
   PowerRequest,
+  ProcessReport,
 } from './documents/documents.js'
 export type { ActivityPoint, ActivityReport } from './documents/activity-document.js'
 export type {
@@ -50,7 +53,15 @@ export {
   type FaultEffect,
   type FaultKind,
 } from './faults/fault-effects.js'
-export type { AddedFault, Fault, FaultChange, FaultMatch, FaultReport, LabFaults } from './faults/fault.js'
+export type {
+  AddedFault,
+  ControlledFaults,
+  Fault,
+  FaultChange,
+  FaultMatch,
+  FaultReport,
+  LabFaults,
+} from './faults/fault.js'
 export { entryLine } from './journal/entry-line.js'
 export type {
   BmcEntry,

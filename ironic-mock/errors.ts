@@ -40,6 +40,10 @@ export const ERRORS = defineCatalogue({
     sentence: 'the Ironic configuration is not valid',
     remedy: 'correct the option that the message names',
   },
+  'member-clock': {
+    sentence: 'two processes of one database have clocks that pass at different speeds',
+    remedy: 'give all processes and fleets the same --speed',
+  },
   'member-name': {
     sentence: 'two processes of one database have the same name',
     remedy: 'give each a name of its own',

@@ -9,7 +9,7 @@ export type { ChaosAction, ChaosPlan, NodeGoal } from './chaos/chaos-plan.js'
 export type { ChaosOutcome } from './chaos/play.js'
 export { createLab, createStagedLab, installCoreos, type StagedLab, type StagedLabOptions } from './create-lab.js'
 export { ERRORS } from './errors.js'
-export type { LabEvent, LabEvents } from './lab-events.js'
+export type { LabEvent, LabEvents, SharedCommit } from './lab-events.js'
 export { Journal } from './journal/journal.js'
 export { ignitionFetch } from './images/ignition-fetch.js'
 export {

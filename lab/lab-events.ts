@@ -1,11 +1,19 @@
 import type { FirstBoot } from '../machine/index.js'
 import type { NodeRecord } from '../base/wire/index.js'
 
+/** The commit of a node in a database of several processes. */
+export interface SharedCommit {
+  /** Number of the commit among those of the node; null for its end. */
+  readonly revision: number | null
+  /** True if it is of this process. */
+  readonly isOwn: boolean
+}
+
 /** Something that happened in a lab. */
 export type LabEvent =
   /** A commit changed the node. */
-  | { kind: 'node'; node: Readonly<NodeRecord> }
-  | { kind: 'node-gone'; uuid: string }
+  | { kind: 'node'; node: Readonly<NodeRecord>; commit?: SharedCommit }
+  | { kind: 'node-gone'; uuid: string; commit?: SharedCommit }
   /** The lab has gone back to a snapshot: nodes and machines are what they were then. */
   | { kind: 'restored'; snapshot: string }
   /** A client has requested the same failing deployment `times` in a row; `error` is the last failure. */

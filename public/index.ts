@@ -26,6 +26,7 @@ export {
   type LabBoot,
   type LabEvent,
   type LabEvents,
+  type SharedCommit,
   type LabMachine,
   type LabNode,
   type LabOptions,

@@ -29,6 +29,7 @@ const NAMING = [
   'docs/questions.md',
   'docs/writing-a-step.md',
   'containers/ironstage/compose.yaml',
+  'deploy/compose.yaml',
 ]
 
 /** Files that import the Go module. */
@@ -93,11 +94,12 @@ export function factFiles(folder = root) {
   for (const path of ['docs/clients.md', 'docs/install.md'])
     edit(path, (text) => text.replace(/(?<=^go get \S+@v|^pip install ironstage==)\S+$/gm, version))
   for (const path of NAMING) edit(path, (text) => withPublishedNames(text, facts, version))
-  edit('containers/ironstage/kubernetes/kustomization.yaml', (text) =>
-    text
-      .replace(/(?<=newName: )\S+(?= # image name)/, imageName(facts.containerImage, 'ironstage'))
-      .replace(/(?<=newTag: )\S+(?= # image tag)/, version),
-  )
+  for (const place of ['containers/ironstage/kubernetes', 'deploy/kubernetes'])
+    edit(`${place}/kustomization.yaml`, (text) =>
+      text
+        .replace(/(?<=newName: )\S+(?= # image name)/, imageName(facts.containerImage, 'ironstage'))
+        .replace(/(?<=newTag: )\S+(?= # image tag)/, version),
+    )
   edit('examples/ci/gitlab-ci.yml', (text) =>
     text.replace(/(?<=^ *package: ').*(?='$)/m, `${facts.npmPackage || 'ironstage'}@${version}`),
   )

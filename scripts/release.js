@@ -43,6 +43,7 @@ const COPIED = [
   'clients',
   'docs',
   'containers',
+  'deploy',
   'examples',
   'images',
   'dist/bundle',

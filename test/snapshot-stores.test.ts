@@ -47,6 +47,8 @@ const STORES: Record<string, string> = {
   'lab/journal/activity.ts': 'tells what happened; the states of nodes are counted again',
   'lab/journal/flow-memory.ts': 'tells what happened, and so does not go back',
   'lab/journal/journal.ts': 'tells what happened, and so does not go back',
+  'lab/members/joined-events.ts': 'readers of several processes, which take no snapshots',
+  'lab/members/merge-entries.ts': 'made from the entries of one answer',
   'lab/snapshots/outside-requests.ts': 'the servers of the lab',
   'lab/snapshots/forks.ts': 'labs of their own',
   'lab/snapshots/inputs.ts': 'calls under way: none at rest',

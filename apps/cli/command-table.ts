@@ -31,6 +31,9 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
     usage: 'up',
     description: 'run a mock Ironic with simulated machines until it is stopped',
     options: takes.UP_OPTIONS,
+    descriptions: {
+      advertise: 'host at which conductors reach the machines of --role machines (default: their listen address)',
+    },
     config: { of: 'Ironic', example: '[conductor] automated_clean = ...' },
     load: async () => {
       const { up } = await import('./commands/up-command.js')
@@ -68,6 +71,7 @@ export const COMMAND_TABLE: readonly TableCommand<CommandOptionName>[] = [
       tls: 'serve the BMCs over HTTPS; creates a certificate unless --tls-cert names one',
       'state-dir': 'keep machines, accounts and disks in this folder (default: nothing outlives the command)',
       'ironic-url': 'URL of the Ironic: for --enroll, and to find the address by which it reaches this host',
+      database: 'PostgreSQL database of the Ironic: the machines are enrolled through one of its APIs (default: none)',
       'redfish-port': 'Redfish port of the BMCs; 0 picks a free one (default: 8000)',
       seed: 'random seed for faults with a probability (default: 1)',
     },

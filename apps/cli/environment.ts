@@ -19,6 +19,8 @@ export interface Environment {
    * is asked to stop as usual.
    */
   onInterrupt?(handler: () => boolean): Disposable
+  /** Gives the command more time to end in order after a signal, in milliseconds. */
+  allowStop?(milliseconds: number): void
   /** Takes the errors that nothing caught; without it one ends the process. */
   onStrayError?(handler: (error: unknown) => void): Disposable
 }
@@ -60,7 +62,7 @@ export const stopAsked = (stopped: AbortSignal): Promise<void> =>
     stopped.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** Milliseconds that a command has to end in order after a signal. */
+/** Milliseconds that a command has to end in order after a signal, if it asks for no more. */
 const COMMAND_STOP_TIMEOUT = 1500
 /** Milliseconds that a command's end waits for connections and timers that should be closed. */
 const COMMAND_END_TIMEOUT = 1000
@@ -102,6 +104,7 @@ class ProcessStop {
   readonly #controller = new AbortController()
   readonly #messages: Printer
   #began = false
+  #timeout = COMMAND_STOP_TIMEOUT
   #interrupted: (() => boolean) | undefined
 
   constructor(messages: Printer) {
@@ -126,6 +129,10 @@ class ProcessStop {
       })
   }
 
+  allow(milliseconds: number): void {
+    this.#timeout = COMMAND_STOP_TIMEOUT + milliseconds
+  }
+
   onInterrupt(handler: () => boolean): Disposable {
     this.#interrupted = handler
     return { [Symbol.dispose]: () => void (this.#interrupted = undefined) }
@@ -140,7 +147,7 @@ class ProcessStop {
           `ironstage: ${reason.message}, and ended before everything was closed: ${openText(process.getActiveResourcesInfo())}`,
         )
       process.exit(reason.exitCode)
-    }, COMMAND_STOP_TIMEOUT)
+    }, this.#timeout)
   }
 }
 
@@ -175,6 +182,7 @@ export function processEnvironment(): ProcessEnvironment {
     stdin: process.stdin,
     stopped,
     begin: () => signals.begin(),
+    allowStop: (milliseconds) => signals.allow(milliseconds),
     onInterrupt: (handler) => signals.onInterrupt(handler),
     onStrayError: (handler) => {
       const before = stray

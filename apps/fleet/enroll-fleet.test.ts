@@ -117,3 +117,71 @@ test.each(['hangs', 'is away'])('ends at the signal while the Ironic %s', async 
   await expect(there.ended).rejects.toThrow('stopped')
   expect(there.under.size).toBe(0)
 })
+
+const conflict = answer(409, { error_message: JSON.stringify({ faultstring: 'exists already' }) })
+const redfishNode = (address: string, name: string) =>
+  answer(200, {
+    uuid: `uuid-of-${name}`,
+    driver_info: { redfish_address: address, redfish_system_id: `/redfish/v1/Systems/${name}` },
+  })
+
+test.each([
+  ['a node with another BMC', 'http://127.0.0.1:8001', /machine-1 already.*8001 .*8000 /],
+  ['a node that another fleet makes at the same time', 'http://127.0.0.1:8002', /machine-1 already.*8002 .*8000 /],
+])('the names of two fleets clash: %s', async (what, address, message) => {
+  const names = new Set<string>()
+  const there = enrolling(({ method, url, body }) => {
+    const name =
+      method === 'POST' ? String((JSON.parse(String(body)) as { name?: string }).name) : url.split('/').at(-1)!
+    const isThere = what.includes('same time') ? names.has(name) : true
+    names.add(name)
+    if (method === 'POST') return Promise.resolve(conflict)
+    return Promise.resolve(isThere ? redfishNode(address, name) : answer(404))
+  })
+  await expect(there.ended).rejects.toMatchObject({
+    code: 'fleet-names',
+    message: expect.stringMatching(message),
+    remedy: expect.stringContaining('--name-prefix'),
+  })
+  expect(there.under.size).toBe(0)
+})
+
+test('a MAC address of another fleet is a clash of names too', async () => {
+  const ofHost = { ...hosts[0]!, macs: ['52:54:00:00:00:02'] }
+  const clock = new VirtualClock(0)
+  const ended = enrollHosts([ofHost], {
+    url: 'http://ironic.example',
+    headers: {},
+    clock,
+    signal: new AbortController().signal,
+    bootInterface: 'ipxe',
+    driverInfo: {},
+    transport: { send: async (request) => (request.url.endsWith('/ports') ? conflict : taken(request)) },
+  })
+  await expect(ended).rejects.toMatchObject({
+    code: 'fleet-names',
+    message: expect.stringMatching(/machine-1.*exists/),
+  })
+})
+
+test('another Ironic is found once one is away', async () => {
+  const found: string[] = []
+  const asked = new Set<string>()
+  const there = enrolling(
+    async (request) => {
+      const { host } = new URL(request.url)
+      asked.add(host)
+      return host === 'ironic-1' ? refusedConnection() : taken(request)
+    },
+    {
+      url: async () => {
+        found.push(`ironic-${found.length + 1}`)
+        return `http://${found.at(-1)}`
+      },
+    },
+  )
+  await there.clock.advance(10_000)
+  await there.ended
+  expect(there.enrolled).toHaveLength(hosts.length)
+  expect([...asked]).toEqual(['ironic-1', 'ironic-2'])
+})

@@ -20,6 +20,11 @@ export const ERRORS = defineCatalogue({
     sentence: 'Ironic refused to enroll a machine of the fleet',
     remedy: "correct what Ironic's answer in the message names",
   },
+  'fleet-names': {
+    sentence: "a machine of the fleet has the name or a MAC address of another fleet's in Ironic",
+    remedy:
+      'give each fleet names of its own: --name-prefix rack-a-; if it is the same fleet at a new address, write that into driver_info of its nodes',
+  },
   'hosts-out': {
     sentence: 'the list of machines cannot be written',
     remedy: 'name a .json, .yaml or .csv file in a writable folder',

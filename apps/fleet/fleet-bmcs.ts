@@ -77,7 +77,7 @@ async function openFleetTls(
 
 /** Serves the BMCs by IPMI, if the options name a port. */
 export async function serveIpmi(
-  { ipmi }: FleetOptions,
+  { ipmi, namePrefix: prefix }: FleetOptions,
   { clock, logger, probe, folder, accounts, host, scope }: FleetCore,
   machines: Machines,
 ): Promise<IpmiListener | undefined> {
@@ -88,6 +88,7 @@ export async function serveIpmi(
     port: ipmi.port,
     saved,
     logger,
+    ...defined({ prefix }),
   })
   return scope.use(listener)
 }

@@ -1,6 +1,12 @@
 import { isLoopback } from '../../base/bytes/index.js'
 import { Probe, UserError, withoutRepeats, type Clock, type Logger, type Scope } from '../../base/runtime/index.js'
-import { addressTowards, ipmiAccountProblem, isEveryAddress, type StateFolder } from '../../lab/index.js'
+import {
+  addressForBmcs,
+  addressTowards,
+  ipmiAccountProblem,
+  isEveryAddress,
+  type StateFolder,
+} from '../../lab/index.js'
 import { ERRORS } from './errors.js'
 import { FleetAccounts } from './fleet-accounts.js'
 import type { FleetOptions } from './fleet-options.js'
@@ -65,10 +71,12 @@ function refuseOpenAccess(host: string, { account, tls, logger }: FleetOptions):
 }
 
 /** Host by which the Ironic reaches this one. */
-async function reachedBy(host: string, { advertise, ironicUrl, clock }: FleetOptions): Promise<string> {
+async function reachedBy(host: string, { advertise, ironicUrl, towards, clock }: FleetOptions): Promise<string> {
   if (advertise !== undefined) return advertise
   if (!isEveryAddress(host)) return host
   if (ironicUrl !== undefined) return addressTowards([ironicUrl], clock)
+  const found = towards === undefined ? undefined : await addressForBmcs([towards], clock)
+  if (found !== undefined) return found
   throw new UserError('fleet-address', `${host} stands for all addresses of this host: which one does Ironic reach?`, {
     remedy: 'name it with --advertise, or the Ironic with --ironic-url',
     kind: 'usage',

@@ -19,6 +19,8 @@ interface ListenAt {
 export interface FleetOptions {
   /** Minimum number of machines; a state folder may have more. */
   count: number
+  /** Beginning of the names of counted machines, which their addresses and serial numbers follow. Default `machine-`. */
+  namePrefix?: string
   /** Machines with ids, names and addresses of their own, besides those of {@link count}. */
   systems?: readonly ListedSystem[]
   /** Hardware of new machines. */
@@ -37,6 +39,8 @@ export interface FleetOptions {
   allowedHosts?: readonly string[] | undefined
   /** URLs of the Ironic, to find the address that it sees. */
   ironicUrl?: string
+  /** URL of a host on the way to the Ironic, where that has no URL yet, for the same purpose. */
+  towards?: string
   /** Port that receives notifications of power changes, as fake-ipa's does; needs {@link ironicUrl}. Default: no such port. */
   notifierPort?: number
   /** How agents that the fleet itself boots verify that Ironic. Default: by the certificates that this host trusts. */

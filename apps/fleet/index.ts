@@ -1,5 +1,5 @@
 /** Machines, their BMCs and agents in one process, for an Ironic elsewhere. */
-export { IRONIC_RETRY_INTERVAL, enrollHosts } from './enroll-fleet.js'
+export { IRONIC_RETRY_INTERVAL, enrollHosts, type FleetEnrollOptions } from './enroll-fleet.js'
 export { ERRORS } from './errors.js'
 export type { Fleet, FleetOptions } from './fleet-options.js'
 export { hostsText, writeHosts } from './hosts-out.js'

@@ -7,7 +7,7 @@ import {
   type Machines,
   type MachineSpec,
 } from '../../machine/index.js'
-import { defined, systemClock, UserError, type Logger } from '../../base/runtime/index.js'
+import { countText, defined, systemClock, UserError, type Logger } from '../../base/runtime/index.js'
 import type { ListedSystem } from './systems-file.js'
 
 /** Machines created at once. */
@@ -27,17 +27,19 @@ export async function makeMachines(
     )
 }
 
-/** The specifications of the machines up to a number that are missing. */
-export function numberedSpecs(
-  count: number,
+/** Those of the wanted machines that are missing. A folder that has others alone is told: its names were others. */
+export function missingSpecs(
+  wanted: readonly MachineSpec[],
   machines: Machines,
-  specOf: (number: number) => MachineSpec,
-): MachineSpec[] {
-  const missing: MachineSpec[] = []
-  for (let number = 1; number <= count; number++) {
-    const spec = specOf(number)
-    if (!machines.get(spec.id)) missing.push(spec)
-  }
+  logger: Logger,
+): readonly MachineSpec[] {
+  const missing = wanted.filter(({ id }) => !machines.get(id))
+  const known = machines.list()
+  if (missing.length > 0 && missing.length === wanted.length && known.length > 0)
+    logger(
+      'warn',
+      `the state folder has ${countText(known.length, 'machine')} of other names, as ${known[0]!.spec.id}; they stay beside ${missing[0]!.id} and those after it`,
+    )
   return missing
 }
 

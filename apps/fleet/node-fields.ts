@@ -7,7 +7,12 @@ import type { HostsOutOptions } from './hosts-out.js'
 export function nodeFields(
   host: FleetHost,
   options: HostsOutOptions,
-): { driver: string; name: string; ports: { address: string; pxe_enabled: boolean }[] } & JsonObject {
+): {
+  driver: string
+  name: string
+  driver_info: JsonObject
+  ports: { address: string; pxe_enabled: boolean }[]
+} & JsonObject {
   const { name, bootMac, macs, firmware, architecture } = host
   const { bootInterface, driver = 'redfish', driverInfo } = options
   return {

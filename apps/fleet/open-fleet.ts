@@ -26,7 +26,8 @@ import { ipmiAddressFor, MAX_FLEET_BODY_BYTES, publicUrlOf, serveBmcs, serveIpmi
 import { openFleetCore, type FleetCore } from './fleet-core.js'
 import { makeFleetHost } from './fleet-hosts.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
-import { makeMachines, makeSystems, numberedSpecs } from './make-machines.js'
+import { makeMachines, makeSystems, missingSpecs } from './make-machines.js'
+import { DEFAULT_NAME_PREFIX, identityOfPrefix } from './name-prefix.js'
 import { makeNotifier } from './notifier.js'
 
 /** Limits on the journal's entries, and on the bytes of their bodies: a lab's journal could take more than all machines. */
@@ -116,7 +117,11 @@ const disksOf = ({ folder = null, disks = folder === null ? 'described' : 'file'
 
 /** The specification of the machine of a number. */
 function specOf(options: FleetOptions, number: number, hardware: HardwareFleet | undefined): MachineSpec {
-  return machineSpecs({ disks: disksOf(options), ...defined({ hardware: hardware ?? options.hardware }) })(number)
+  const identity = identityOfPrefix(options.namePrefix ?? DEFAULT_NAME_PREFIX, number)
+  return machineSpecs(
+    { disks: disksOf(options), ...defined({ hardware: hardware ?? options.hardware }) },
+    identity,
+  )(number)
 }
 
 async function openFleetMachines(
@@ -164,7 +169,8 @@ async function makeMissing(
   const { count, systems, hardware } = options
   const ready = (machine: Machine): void => breakMachine(machine, faults)
   for (const machine of machines.list()) ready(machine)
-  const specs = numberedSpecs(count, machines, (number) => specOf(options, number, hardware))
+  const wanted = Array.from({ length: count }, (_, index) => specOf(options, index + 1, hardware))
+  const specs = missingSpecs(wanted, machines, logger)
   await makeMachines(specs, machines, ready)
   if (systems) await makeSystems(systems, { machines, hardware, disks: disksOf(options), ready, logger })
 }

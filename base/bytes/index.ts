@@ -49,6 +49,7 @@ export {
   type SentRequest,
   type ServerAnswer,
 } from './http/http-client.js'
+export type { SilenceListener } from './http/answer-body.js'
 export { DEFAULT_HTTP_LIMITS, type HttpLimits } from './http/http-limits.js'
 export { beyondLoopback, proxiesOfVariables, proxyFor, type ProxySettings } from './http/proxy.js'
 export { readUpTo } from './http/read-up-to.js'

@@ -26,11 +26,14 @@ export type { ConfigMap, KubeNode, Secret } from './kinds/core-kinds.js'
 export type {
   DisruptionAction,
   DisruptionPolicies,
+  InternalReleaseImage,
   MachineConfig,
+  MachineConfigNode,
   MachineConfigPool,
   MachineConfiguration,
   MachineManager,
   OsImageStream,
+  ReleaseBundle,
 } from './kinds/machine-config-kinds.js'
 export type {
   BareMetalProviderSpec,

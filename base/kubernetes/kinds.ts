@@ -22,8 +22,10 @@ import type { ConfigMap, KubeEvent, KubeNode, Lease, Namespace, Secret } from '.
 import type { CustomResourceDefinition } from './kinds/definition-kinds.js'
 import type { ClusterOperator, ClusterVersion, Infrastructure } from './kinds/config-kinds.js'
 import type {
+  InternalReleaseImage,
   MachineConfig,
   MachineConfiguration,
+  MachineConfigNode,
   MachineConfigPool,
   OsImageStream,
 } from './kinds/machine-config-kinds.js'
@@ -51,11 +53,13 @@ export interface KubeKinds {
   HostNetworkAttachment: HostNetworkAttachment
   HostUpdatePolicy: HostUpdatePolicy
   Infrastructure: Infrastructure
+  InternalReleaseImage: InternalReleaseImage
   Ironic: IronicObject
   Lease: Lease
   Machine: KubeMachine
   MachineConfig: MachineConfig
   MachineConfiguration: MachineConfiguration
+  MachineConfigNode: MachineConfigNode
   MachineConfigPool: MachineConfigPool
   MachineSet: MachineSet
   Namespace: Namespace

@@ -47,6 +47,8 @@ export interface AdmissionPolicy {
   kind: KubeKind
   /** True if a write is refused. */
   refuses: (write: AdmittedWrite, read: ObjectReader) => boolean
+  /** Field of a definition's rule, and its value, for the message; by default the object itself. */
+  at?: (write: AdmittedWrite) => { field: string; value: string } | undefined
   /** Sentence of the refusal; of a policy whose sentence depends on the release, by what the cluster has. */
   message: string | ((read: ObjectReader) => string)
 }
@@ -552,7 +554,10 @@ export class ObjectStore {
     const broken = this.#parts.policies?.find((policy) => policy.kind === asked.kind && policy.refuses(asked, this))
     if (broken) {
       const message = typeof broken.message === 'string' ? broken.message : broken.message(this)
-      throw refusals.brokenPolicy(entry, (write.after ?? write.before)!.metadata.name, { ...broken, message })
+      throw refusals.brokenPolicy(entry, (write.after ?? write.before)!.metadata.name, {
+        message,
+        ...defined({ name: broken.name, at: broken.at?.(asked) }),
+      })
     }
     const refusal = this.#parts.webhooks?.(asked, this)
     if (refusal !== undefined) throw refusals.deniedByWebhook(entry, refusal)

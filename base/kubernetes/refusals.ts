@@ -97,6 +97,9 @@ export const deniedByWebhook = (kind: RefusedKind, why: string): KubeRefusal =>
     `admission webhook "${kind.kind.toLowerCase()}.${kind.group}" denied the request: ${why}`,
   )
 
+/** How a rule about a whole object names it. */
+const WHOLE_OBJECT = { field: '<nil>', value: 'object' }
+
 /**
  * A refusal of a ValidatingAdmissionPolicy, which says `forbidden` and answers as for an invalid object: apiserver
  * pkg/admission/plugin/policy/validating/dispatcher.go. Without the name of a policy it is that of a definition's rule in
@@ -105,12 +108,13 @@ export const deniedByWebhook = (kind: RefusedKind, why: string): KubeRefusal =>
 export function brokenPolicy(
   kind: RefusedKind,
   name: string,
-  { name: policy, message }: { name?: string; message: string },
+  {
+    name: policy,
+    message,
+    at = WHOLE_OBJECT,
+  }: { name?: string; message: string; at?: { field: string; value: string } },
 ): KubeRefusal {
-  if (policy === undefined)
-    return invalidObject(kind, name, [
-      { field: '<nil>', reason: 'FieldValueInvalid', value: 'object', detail: message },
-    ])
+  if (policy === undefined) return invalidObject(kind, name, [{ ...at, reason: 'FieldValueInvalid', detail: message }])
   const denial = `ValidatingAdmissionPolicy '${policy}' with binding '${policy}-binding' denied request: ${message}`
   return kubeRefusal(422, 'Invalid', `${kind.resource} "${name}" is forbidden: ${denial}`, {
     ...detailsOf(kind, name),

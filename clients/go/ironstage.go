@@ -267,6 +267,8 @@ type Entry struct {
 	Machine string    `json:"machine"`
 	Fault   string    `json:"fault"`
 	LabTime time.Time `json:"labTime"`
+	// Process has noted the entry. Empty where one process has its database to itself; else ID is counted by that process.
+	Process string `json:"process"`
 	// Of exchanges.
 	From   string `json:"from"`
 	To     string `json:"to"`
@@ -422,7 +424,7 @@ func (lab *Lab) SwapDisk(ctx context.Context, machine, disk string, wanted NewDi
 // Journal gives what happened in the lab, oldest first: all pages, or Query.Limit entries.
 func (lab *Lab) Journal(ctx context.Context, query Query) ([]Entry, error) {
 	var entries []Entry
-	for after := query.After; ; {
+	for after := strconv.Itoa(query.After); ; {
 		most := 1000
 		if query.Limit > 0 {
 			most = min(most, query.Limit-len(entries))
@@ -440,11 +442,15 @@ func (lab *Lab) Journal(ctx context.Context, query Query) ([]Entry, error) {
 				return nil, fmt.Errorf("reading an entry of the journal: %w", err)
 			}
 			entries = append(entries, entry)
-			after = entry.ID
 		}
 		if page.Next == nil || query.Limit > 0 && len(entries) >= query.Limit {
 			return entries, nil
 		}
+		next, err := url.Parse(*page.Next)
+		if err != nil {
+			return nil, fmt.Errorf("reading where the journal goes on: %w", err)
+		}
+		after = next.Query().Get("after")
 	}
 }
 
@@ -593,12 +599,12 @@ func milliseconds(length time.Duration) float64 {
 	return float64(length) / float64(time.Millisecond)
 }
 
-func (query Query) values(after, most int) url.Values {
+func (query Query) values(after string, most int) url.Values {
 	values := url.Values{
 		"node": {query.Node}, "machine": {query.Machine}, "route": {query.Route}, "fault": {query.Fault},
-		"kind": {strings.Join(query.Kinds, ",")},
+		"kind": {strings.Join(query.Kinds, ",")}, "after": {after},
 	}
-	for name, number := range map[string]int{"status": query.Status, "after": after, "limit": most} {
+	for name, number := range map[string]int{"status": query.Status, "limit": most} {
 		if number > 0 {
 			values.Set(name, strconv.Itoa(number))
 		}

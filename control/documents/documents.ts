@@ -1,6 +1,7 @@
 import type { HardwareFleet } from '../../machine/index.js'
 import type { PowerState, ProvisionState } from '../../base/wire/index.js'
 import type { Fault } from '../faults/fault.js'
+import type { JournalEntry } from '../journal/entry.js'
 import type { FaultEffect } from '../faults/fault-effects.js'
 
 /** A length of lab time: `31m`, `90s`, `1h30m`, or a number of milliseconds. */
@@ -27,8 +28,34 @@ export interface LabReport {
   faults: number
   /** True if its machines are the hosts of `ironstage run`. */
   run: boolean
-  /** Ids of the first and the last entry. */
-  journal: { first: number; last: number }
+  /** The processes of its database; absent where it is of one process. */
+  processes?: ProcessReport[]
+  /** Ids of the first and the last entry of the process that is asked, and the place behind those of all processes. */
+  journal: { first: number; last: number; cursor?: string }
+}
+
+/** A process of a database that several have. */
+export interface ProcessReport {
+  name: string
+  role: 'all' | 'api' | 'conductor' | 'machines'
+  /** False for one that has ended without a word. */
+  alive: boolean
+}
+
+/** A process whose entries are not in an answer. */
+export interface MissingProcess {
+  process: string
+  /** A sentence. */
+  why: string
+}
+
+/** A page of the journal. */
+export interface JournalPage {
+  entries: JournalEntry[]
+  /** URL of the next page; null at the end. */
+  next: string | null
+  /** Absent where none is missing. */
+  missing?: MissingProcess[]
 }
 
 /** A node of Ironic as the control API shows it. */

@@ -70,6 +70,20 @@ export interface AddedFault extends Disposable {
 export type FaultChange =
   { readonly do: 'add fault'; readonly fault: Fault } | { readonly do: 'lift fault'; readonly id: string }
 
+type MaybeLater<Method> = Method extends (...args: infer Args) => infer Result
+  ? (...args: Args) => Result | Promise<Result>
+  : never
+
+/** {@link LabFaults}, which may be those of several processes, so that answers come later. */
+export interface ControlledFaults {
+  add: (fault: Fault) => { readonly id: string } | Promise<{ readonly id: string }>
+  addAll: (faults: readonly Fault[]) => readonly { readonly id: string }[] | Promise<readonly { readonly id: string }[]>
+  list: MaybeLater<LabFaults['list']>
+  get: MaybeLater<LabFaults['get']>
+  lift: MaybeLater<LabFaults['lift']>
+  clear: MaybeLater<LabFaults['clear']>
+}
+
 /** The faults of a lab. Adding and lifting one takes effect at once. */
 export interface LabFaults {
   /** @throws UserError `fault` for a fault that could never strike; one for a host that is still to come waits for it */

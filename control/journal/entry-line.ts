@@ -6,7 +6,8 @@ export function entryLine(entry: JournalEntry): string {
   const time = entry.labTime.slice(11, 23)
   const who = entry.name ?? entry.node ?? entry.machine ?? '-'
   const fault = entry.fault === null || entry.kind === 'fault' ? '' : `  (${entry.fault})`
-  return visibleLine(`${time}  ${who}  ${formatEntry(entry)}${fault}`)
+  const by = entry.process === undefined ? '' : `  [${entry.process}]`
+  return visibleLine(`${time}  ${who}  ${formatEntry(entry)}${fault}${by}`)
 }
 
 function formatEntry(entry: JournalEntry): string {

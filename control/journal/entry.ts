@@ -15,6 +15,13 @@ export interface EntryHead {
   wallTime: string
   /** Id of the fault that struck. */
   fault: string | null
+  /** Name of the process that noted it, which has counted its {@link id}. Absent where one process has its database to itself. */
+  process?: string
+  /**
+   * The place after this entry in the journals of all processes: `after` and `Last-Event-ID` take it, of any of them. Absent
+   * where one process has its database to itself, and the id is such a place.
+   */
+  cursor?: string
 }
 
 /** A message as the journal keeps it: secrets are masked. */
@@ -74,6 +81,8 @@ export interface StateEntry extends EntryHead {
   target: ProvisionState | null
   power: string | null
   lastError: string | null
+  /** Number of the commit among those of the node, by which processes of one database order theirs; null for its end. */
+  revision?: number | null
 }
 
 /** A step of cleaning, a deployment or servicing that began, went on or ended. */
@@ -140,7 +149,7 @@ export const JOURNAL_KINDS: readonly JournalKind[] = [
 /** An entry before it has its place in the journal. */
 export type NewEntry = JournalEntry extends infer Entry
   ? Entry extends JournalEntry
-    ? Omit<Entry, 'id' | 'labTime' | 'wallTime'>
+    ? Omit<Entry, 'id' | 'labTime' | 'wallTime' | 'process' | 'cursor'>
     : never
   : never
 

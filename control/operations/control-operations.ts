@@ -5,6 +5,7 @@ import {
   ENTRY_SCHEMA,
   FAULT,
   FAULT_REPORT,
+  JOURNAL_PAGE,
   JOURNAL_QUERY,
   MODE,
   POWER,
@@ -297,10 +298,7 @@ export const CONTROL_OPERATIONS = [
     status: 200,
     summary: 'What happened in the lab, oldest first',
     query: { ...JOURNAL_QUERY, limit: LIMIT_SCHEMA, last: LAST },
-    answer: openObjectSchema({
-      entries: arraySchema(ENTRY_SCHEMA),
-      next: typedSchema<string | null>({ type: ['string', 'null'] }),
-    }),
+    answer: JOURNAL_PAGE,
   },
   {
     id: 'journalNdjson',

@@ -3,7 +3,7 @@ import type { FaultReport } from '../faults/fault.js'
 import { effectFacts, FAULT_KINDS } from '../faults/fault-effects.js'
 import { JOURNAL_KINDS, type JournalEntry, type JournalKind } from '../journal/entry.js'
 import type { ReplayReport, ReplayRequest } from '../documents/replay-document.js'
-import type { ClockReport } from '../documents/documents.js'
+import type { ClockReport, JournalPage } from '../documents/documents.js'
 import type {
   AdvanceRequest,
   CableRequest,
@@ -132,10 +132,27 @@ export const ENTRY_SCHEMA = typedSchema<JournalEntry>({
     labTime: { type: 'string', format: 'date-time' },
     wallTime: { type: 'string', format: 'date-time' },
     fault: { type: ['string', 'null'], description: 'id of the fault that struck' },
+    process: textSchema('the process that noted it; only where several have a database'),
+    cursor: textSchema('place behind it in the journals of all processes; only where several have a database'),
     nearMiss: {
       type: ['object', 'null'],
       description: 'of an exchange that led nowhere: the call that it comes nearest to',
       properties: { nearest: { type: 'string' }, why: { type: 'string' } },
+    },
+  },
+})
+
+/** A page of the journal. */
+export const JOURNAL_PAGE = typedSchema<JournalPage>({
+  type: 'object',
+  required: ['entries', 'next'],
+  properties: {
+    entries: { type: 'array', items: ENTRY_SCHEMA },
+    next: { type: ['string', 'null'], description: 'URL of the next page' },
+    missing: {
+      type: 'array',
+      items: openObjectSchema({ process: textSchema('its name'), why: textSchema('in words') }),
+      description: 'processes of the same database whose entries are not here; absent where there is none',
     },
   },
 })
@@ -152,10 +169,10 @@ export const JOURNAL_QUERY = {
   route: textSchema('as in PATCH /v1/nodes/:id'),
   fault: textSchema('id of a fault that struck'),
   status: typedSchema<number>({ type: 'string', pattern: '^[1-5][0-9]{2}$' }),
-  after: typedSchema<number>({
+  after: typedSchema<number | string>({
     type: 'string',
-    pattern: '^[0-9]+$',
-    description: 'the id of an entry: those with a larger one',
+    pattern: '^[0-9]+([._][0-9]+)*$',
+    description: 'the id of an entry, or its cursor where it has one: those behind it',
   }),
   since: typedSchema<string>({ type: 'string', format: 'date-time', description: 'lab time, from which on' }),
   until: typedSchema<string>({ type: 'string', format: 'date-time', description: 'lab time, before which' }),

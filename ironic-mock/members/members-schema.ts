@@ -28,3 +28,30 @@ create table shards (
   is_rested boolean not null
 ) with (fillfactor = 50);
 `
+
+/**
+ * Tables of what the control APIs of the processes share: how they reach each other, the secret by which they know each other, and
+ * the faults. `lab` has one row; its number of `faults` grows with each change of them, and each process notes the one
+ * that it has in force.
+ */
+export const LAB_SCHEMA = `
+alter table members add column control text;
+alter table members add column clock text;
+alter table members add column faults_seen bigint not null default 0;
+create table lab (
+  is_only boolean primary key default true check (is_only),
+  secret text,
+  faults bigint not null default 0
+) with (fillfactor = 50);
+insert into lab default values;
+create table faults (
+  id integer generated always as identity primary key,
+  label text,
+  fault text not null,
+  times integer,
+  after integer not null,
+  probability float8 not null,
+  passed integer not null default 0,
+  struck integer not null default 0
+) with (fillfactor = 50);
+`

@@ -94,6 +94,7 @@ export class Members implements WorkShare {
   #forgetAt = 0
   #running: Promise<unknown> | undefined
   readonly #watching: Disposable[] = []
+  readonly #lookers = new Set<() => void>()
 
   constructor(parts: MemberParts) {
     this.#parts = parts
@@ -112,6 +113,22 @@ export class Members implements WorkShare {
   /** Base URL of an API that lives, this process's before others; undefined while there is none. */
   get apiUrl(): string | undefined {
     return this.#parts.self.url ?? this.#rows.find((row) => row.url !== null && this.#isAlive(row))?.url ?? undefined
+  }
+
+  /** The row of this process; undefined before the first look. */
+  get own(): MemberRow | undefined {
+    return this.#rows.find(({ id }) => id === this.#id)
+  }
+
+  /** True while a process gives signs of life. */
+  isAlive(row: MemberRow): boolean {
+    return this.#isAlive(row)
+  }
+
+  /** Calls a listener after each look at the rows of the processes. */
+  watchLooks(listener: () => void): Disposable {
+    this.#lookers.add(listener)
+    return { [Symbol.dispose]: () => void this.#lookers.delete(listener) }
   }
 
   get placement(): number {
@@ -151,11 +168,14 @@ export class Members implements WorkShare {
   /**
    * Registers, and takes the shards that are free.
    *
-   * @throws UserError while another process has this name
+   * @throws UserError while another process has this name, and `member-clock` for a clock that is not that of the others
    */
   async begin(): Promise<void> {
     const { others } = this.#parts
+    await this.#checkClock()
     await this.#registerFirst()
+    // Another may have begun at the same time.
+    await this.#checkClock()
     this.#watching.push(
       others.session.watch({ begun: () => this.#begun(), lost: () => this.#lose() }),
       others.watchFollowed((nodes) => this.#watcher?.changed(nodes)),
@@ -196,6 +216,29 @@ export class Members implements WorkShare {
         throw new UserError('member-name', `another process of this database is called ${self.host}`)
       await clock.sleep(look)
     }
+  }
+
+  /** Time limits and machines are of all processes, so that time has to pass as fast in each. Who was first is right. */
+  async #checkClock(): Promise<void> {
+    const { others, self } = this.#parts
+    const { stream } = others.session
+    if (self.clock === undefined) return
+    const rows = await listMembers(others.session)
+    const other = rows.find(
+      (row) =>
+        row.stream < stream &&
+        row.isOnline &&
+        row.isConnected &&
+        row.silence < this.#timing.silence &&
+        row.clock !== undefined &&
+        row.clock !== self.clock,
+    )
+    if (!other) return
+    await signOff(others.session, this.#id)
+    throw new UserError(
+      'member-clock',
+      `the clock of ${other.host} is ${other.clock}, and that of this process would be ${self.clock}: processes of one database have the same`,
+    )
   }
 
   async #register(): Promise<boolean> {
@@ -304,6 +347,7 @@ export class Members implements WorkShare {
     if (at - this.#lookedAt > this.#timing.silence / 2 || this.#steadySince === Infinity) this.#steadySince = at
     this.#lookedAt = clock.now()
     await this.#note(rows)
+    for (const looker of this.#lookers) looker()
     if (this.#isConductor && this.#isRegistered) await this.#balance()
   }
 

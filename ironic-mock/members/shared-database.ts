@@ -1,8 +1,9 @@
-import { systemClock, type Clock, type Logger } from '../../base/runtime/index.js'
+import { systemClock, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
 import type { StoreView } from '../store/open-store.js'
 import type { DatabaseAddress } from '../store/postgres/database-address.js'
 import type { AddressRequest } from '../store/postgres/read-address.js'
 import type { Store } from '../store/store.js'
+import type { FaultRows } from './fault-rows.js'
 import type { MemberDescription } from './member-rows.js'
 import type { MemberTiming, Members } from './members.js'
 
@@ -23,6 +24,12 @@ export interface SharedDatabase {
   readonly store: Store & StoreView
   /** This process's share of the work; another for each Ironic that begins. */
   join(): Members
+  /** Calls a listener after each look at the processes, also of shares that are joined later. */
+  watchLooks(listener: () => void): Disposable
+  /** The share that was joined last; undefined before. */
+  readonly members: Members | undefined
+  /** The faults of all processes, and the secret that they share. */
+  readonly faults: FaultRows
 }
 
 /**
@@ -37,14 +44,28 @@ export async function openSharedDatabase({
   clock,
   logger,
 }: SharedDatabaseParts): Promise<SharedDatabase> {
-  const { openDatabase, Members: OpenedMembers } = await import('./database-parts.js')
+  const { FaultRows: OpenedFaults, openDatabase, Members: OpenedMembers } = await import('./database-parts.js')
   const store = await openDatabase({ address, clock, logger, host: self.host })
-  const { others } = store
+  const others = store.others!
+  const lookers = new Set<() => void>()
+  let members: Members | undefined
   return {
     address,
     self,
     store,
-    join: () => new OpenedMembers({ others: others!, self, timing, clock: systemClock(), logger }),
+    join: () => {
+      members = new OpenedMembers({ others, self, timing, clock: systemClock(), logger })
+      members.watchLooks(() => lookers.forEach((listener) => listener()))
+      return members
+    },
+    watchLooks: (listener) => {
+      lookers.add(listener)
+      return { [Symbol.dispose]: () => void lookers.delete(listener) }
+    },
+    get members() {
+      return members
+    },
+    faults: new OpenedFaults(others.session),
   }
 }
 
@@ -56,4 +77,17 @@ export async function openSharedDatabase({
 export async function readDatabaseAddress(request: AddressRequest): Promise<DatabaseAddress> {
   const { readDatabaseAddress: read } = await import('./database-parts.js')
   return read(request)
+}
+
+/**
+ * Finds an API among the processes of a database.
+ *
+ * @param name name of this process, which the database's list of connections shows
+ * @returns its base URL, without `/v1`; undefined while there is none
+ * @throws UserError for a database that cannot be reached or used
+ */
+export async function findApi(address: DatabaseAddress, name: string, random: Random): Promise<string | undefined> {
+  const { listApis } = await import('./database-parts.js')
+  const urls = await listApis(address, name)
+  return urls[Math.floor(random.next() * urls.length)]
 }

@@ -11,6 +11,8 @@ export interface IpmiListenOptions {
   port: number
   /** Counts up from machine to machine: ports of one address, or addresses with the same port. Default: ports. */
   each?: 'port' | 'address'
+  /** Beginning of the names of numbered machines. Default `machine-`. */
+  prefix?: string
   /** The free ports that were picked by an earlier process; nodes of an Ironic have them. */
   saved?: SavedPorts
   logger?: Logger
@@ -26,7 +28,7 @@ export interface IpmiListener extends AsyncDisposable {
 }
 
 /**
- * Serves the BMCs of machines by IPMI. `machine-7` is at the seventh place, also when `machine-6` is not there; a machine
+ * Serves the BMCs of machines by IPMI. `machine-7`, or its like with another prefix, is at the seventh place, also when `machine-6` is not there; a machine
  * of another name is at the first free place. Its random numbers come from the system: what strangers ask changes no later id of
  * the lab.
  *
@@ -36,7 +38,7 @@ export interface IpmiListener extends AsyncDisposable {
 export async function listenForIpmi(
   parts: Omit<IpmiParts, 'random'>,
   machines: readonly Machine[],
-  { host = '127.0.0.1', port, each = 'port', saved, logger = silent }: IpmiListenOptions,
+  { host = '127.0.0.1', port, each = 'port', prefix = 'machine-', saved, logger = silent }: IpmiListenOptions,
 ): Promise<IpmiListener> {
   const server = serveIpmi({ ...parts, random: systemRandom })
   const places = new Map<string, number>()
@@ -54,7 +56,7 @@ export async function listenForIpmi(
   }
   const open = (machine: Machine): Promise<IpmiAddress> => {
     const { id } = machine.spec
-    const index = places.get(id) ?? placeFor(id, taken)
+    const index = places.get(id) ?? placeFor(numberIn(id, prefix), taken)
     places.set(id, index)
     taken.add(index)
     return openAt(machine, addressAt(host, port, each, index), port === 0 && each === 'port' ? (saved?.of(id) ?? 0) : 0)
@@ -65,9 +67,8 @@ export async function listenForIpmi(
   }
   try {
     // Machines with a port of their own come first.
-    for (const machine of [...machines].sort(
-      (one, other) => machineNumberOf(one.spec.id) - machineNumberOf(other.spec.id),
-    ))
+    const numbers = new Map(machines.map((machine) => [machine, numberIn(machine.spec.id, prefix)]))
+    for (const machine of [...machines].sort((one, other) => numbers.get(one)! - numbers.get(other)!))
       await open(machine)
     save()
   } catch (error) {
@@ -91,12 +92,13 @@ export async function listenForIpmi(
   }
 }
 
-/** The number of `machine-7`; Infinity for other names. */
-const machineNumberOf = (id: string): number => Number(/^machine-([1-9]\d{0,5})$/.exec(id)?.[1] ?? Infinity)
+/** The number of `machine-7`; Infinity for names without the prefix. */
+const numberIn = (id: string, prefix: string): number =>
+  id.startsWith(prefix) && /^[1-9]\d{0,5}$/.test(id.slice(prefix.length)) ? Number(id.slice(prefix.length)) : Infinity
 
-/** Index of a machine's place: its own, or the first free one. */
-function placeFor(id: string, taken: ReadonlySet<number>): number {
-  const own = machineNumberOf(id) - 1
+/** Index of a machine's place: that of its number, or the first free one. */
+function placeFor(number: number, taken: ReadonlySet<number>): number {
+  const own = number - 1
   if (own !== Infinity && !taken.has(own)) return own
   let index = 0
   while (taken.has(index)) index++

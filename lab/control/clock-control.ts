@@ -29,6 +29,13 @@ function notTooFar(ms: number): void {
   })
 }
 
+/** `manual`, `auto`, `real`, or a speed as in `x60`. */
+export function clockMode(clock: Clock): string {
+  const mode = clock instanceof LabClock ? clock.mode : clock instanceof VirtualClock ? 'manual' : clock.speed
+  if (typeof mode === 'string') return mode
+  return mode === 1 ? 'real' : `x${mode}`
+}
+
 /** Reads and moves the time of a lab. */
 export class ClockControl {
   readonly #clock: Clock
@@ -59,9 +66,8 @@ export class ClockControl {
 
   report(): ClockReport {
     const clock = this.#clock
-    const mode = clock instanceof LabClock ? clock.mode : clock instanceof VirtualClock ? 'manual' : clock.speed
     return {
-      mode: typeof mode === 'string' ? mode : mode === 1 ? 'real' : `x${mode}`,
+      mode: clockMode(clock),
       labTime: new Date(clock.now()).toISOString(),
       elapsed: Math.round(clock.elapsed()),
     }

@@ -51,6 +51,7 @@ const ERROR_STATUS: Partial<Record<ErrorCode, number>> = {
   'no-recordings': 404,
   'no-such-file': 404,
   'no-live-image': 404,
+  'database-unreachable': 503,
   'method-not-allowed': 405,
 }
 
@@ -143,7 +144,8 @@ function answerControlError(error: unknown, { method, target }: WireRequest, log
   return controlRefusal(500, 'defect', errorChain(error).join(': '), 'this is a defect of ironstage: please report it')
 }
 
-const controlRefusal = (status: number, code: string, message: string, remedy: string | null): WireResponse =>
+/** A refusal in the shape of the control API. */
+export const controlRefusal = (status: number, code: string, message: string, remedy: string | null): WireResponse =>
   controlAnswer(status, { error: { code, message, remedy } })
 
 const controlAnswer = (status: number, body: unknown): WireResponse => ({

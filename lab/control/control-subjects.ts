@@ -2,12 +2,11 @@ import type { Machine, Machines } from '../../machine/index.js'
 import { UserError } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import { ERRORS } from '../errors.js'
-import type { FaultReport, LabFaults, ControlCall, NodeReport } from '../../control/index.js'
+import type { ControlCall, NodeReport } from '../../control/index.js'
 
 /** The parts of a lab that calls of the control API are about. */
 export interface SubjectParts {
   machines: Machines
-  faults: LabFaults
   /** Finds a node by uuid or name. */
   node: (ident: string) => Readonly<NodeRecord> | undefined
   machineOf: (node: Readonly<NodeRecord>) => Machine | undefined
@@ -15,7 +14,7 @@ export interface SubjectParts {
   waitsFor: (node: Readonly<NodeRecord>) => string | null
 }
 
-/** Finds the node, machine or fault that a call names. */
+/** Finds the node, or machine that a call names. */
 export class ControlSubjects {
   readonly #parts: SubjectParts
 
@@ -51,15 +50,6 @@ export class ControlSubjects {
     if (found) return found
     throw new UserError('no-such-machine', `there is no machine ${params['machine']}`, {
       remedy: ERRORS['no-such-machine'].remedy,
-    })
-  }
-
-  /** @throws UserError `no-such-fault` */
-  fault({ params }: ControlCall): FaultReport {
-    const found = this.#parts.faults.get(params['fault']!)
-    if (found) return found
-    throw new UserError('no-such-fault', `there is no fault ${params['fault']}`, {
-      remedy: ERRORS['no-such-fault'].remedy,
     })
   }
 

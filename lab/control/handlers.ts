@@ -1,8 +1,9 @@
-import { readDuration } from '../../base/runtime/index.js'
+import { readDuration, UserError } from '../../base/runtime/index.js'
 import type { ProvisionState } from '../../base/wire/index.js'
 import {
+  type ControlledFaults,
   type Fault,
-  type LabFaults,
+  type FaultReport,
   type LabRecordings,
   maskValue,
   readFaultsFile,
@@ -14,6 +15,7 @@ import {
   type ControlOperationId,
   faultFrom,
 } from '../../control/index.js'
+import { ERRORS } from '../errors.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
 import type { ClockControl } from './clock-control.js'
 import { ControlSubjects, type SubjectParts } from './control-subjects.js'
@@ -42,7 +44,7 @@ export function controlHandlers(parts: ControlParts): Readonly<Record<ControlOpe
     ...machineHandlers(parts, subjects),
     ...lookHandlers(parts, subjects),
     ...nodeHandlers(parts, subjects),
-    ...faultHandlers(faults, subjects),
+    ...faultHandlers(faults),
     ...clockHandlers(clock, subjects),
     ...snapshotHandlers(snapshots),
     ...journalHandlers(journal),
@@ -61,35 +63,47 @@ const indexOf = ({ clock, nodes, machines, faults, run, journal }: ControlParts)
   journal: { first: journal.first, last: journal.last },
 })
 
-const faultHandlers = (faults: LabFaults, subjects: ControlSubjects) =>
+/** The calls about faults, of one process or of several. */
+export const faultHandlers = (faults: ControlledFaults) =>
   ({
-    faults: ({ query }) => ({
-      faults: faultsWith(faults, query['label']).map(maskValue),
+    faults: async ({ query }) => ({
+      faults: (await faultsWith(faults, query['label'])).map(maskValue),
     }),
-    addFault: ({ body }) => {
-      if (!Array.isArray(body)) return maskValue(faults.get(faults.add(faultFrom(body)).id))
-      return addAll(faults, body.map(faultFrom))
+    addFault: async ({ body }) => {
+      if (Array.isArray(body)) return addAll(faults, body.map(faultFrom))
+      const { id } = await faults.add(faultFrom(body))
+      return maskValue(await faults.get(id))
     },
-    exportFaults: ({ query }) => ({
+    exportFaults: async ({ query }) => ({
       status: 200,
       headers: { 'content-type': 'application/yaml' },
-      body: writeFaultsFile(faultsWith(faults, query['label'])),
+      body: writeFaultsFile(await faultsWith(faults, query['label'])),
     }),
     importFaults: ({ body }) => {
       const { file, name = 'the file' } = body as { file: string; name?: string }
       return addAll(faults, readFaultsFile(file, name))
     },
     liftFaults: ({ query }) => faults.clear(query['label']),
-    fault: (call) => maskValue(subjects.fault(call)),
-    liftFault: (call) => void faults.lift(subjects.fault(call).id),
+    fault: async ({ params }) => maskValue((await faults.get(params['fault']!)) ?? noSuchFault(params['fault']!)),
+    liftFault: async ({ params }) => {
+      if (!(await faults.lift(params['fault']!))) noSuchFault(params['fault']!)
+    },
   }) satisfies Partial<Record<ControlOperationId, ControlHandler>>
 
-const faultsWith = (faults: LabFaults, wanted: string | undefined) =>
-  faults.list().filter(({ label }) => wanted === undefined || label === wanted)
+function noSuchFault(id: string): never {
+  throw new UserError('no-such-fault', `there is no fault ${id}`, { remedy: ERRORS['no-such-fault'].remedy })
+}
 
-const addAll = (faults: LabFaults, added: readonly Fault[]) => ({
-  faults: faults.addAll(added).map(({ id }) => maskValue(faults.get(id))),
-})
+async function faultsWith(faults: ControlledFaults, wanted: string | undefined): Promise<FaultReport[]> {
+  const all = await faults.list()
+  return all.filter(({ label }) => wanted === undefined || label === wanted)
+}
+
+async function addAll(faults: ControlledFaults, added: readonly Fault[]) {
+  const reports: unknown[] = []
+  for (const { id } of await faults.addAll(added)) reports.push(maskValue(await faults.get(id)))
+  return { faults: reports }
+}
 
 const clockHandlers = (clock: ClockControl, subjects: ControlSubjects) =>
   ({

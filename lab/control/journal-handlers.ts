@@ -5,7 +5,7 @@ import type { Journal } from '../journal/journal.js'
 import { eventStream } from './event-stream.js'
 
 /** Most entries of one answer. */
-const MAX_ENTRIES = 1000
+export const MAX_ENTRIES = 1000
 
 /** The calls that read the journal. */
 export const journalHandlers = (journal: Journal) =>
@@ -42,11 +42,20 @@ export function queryFrom(query: Readonly<Record<string, string>>): JournalQuery
     ...defined({
       kind: kind === undefined ? undefined : (kind.split(',') as JournalKind[]),
       status: status === undefined ? undefined : Number(status),
-      after: after === undefined ? undefined : Number(after),
+      after: after === undefined ? undefined : entryId(after),
       since: since === undefined ? undefined : parseQueryTime('since', since),
       until: until === undefined ? undefined : parseQueryTime('until', until),
     }),
   }
+}
+
+/** @throws UserError `bad-request` for a cursor of several processes */
+function entryId(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text)
+  throw new UserError('bad-request', `after is ${JSON.stringify(text)}, which is a place in several journals`, {
+    kind: 'usage',
+    remedy: 'send the id of an entry: one process has this journal',
+  })
 }
 
 function parseQueryTime(name: string, text: string): number {
@@ -58,7 +67,8 @@ function parseQueryTime(name: string, text: string): number {
   })
 }
 
-function nextUrl(base: string, target: string, after: number): string {
+/** The URL of the next page. */
+export function nextUrl(base: string, target: string, after: number | string): string {
   const url = new URL(target, base)
   url.searchParams.set('after', String(after))
   return url.href

@@ -29,7 +29,7 @@ export async function labReport(parts: LookParts, call: ControlCall, subjects: C
 
 /** The calls of a client of the control API, in this process. */
 function makeReportSource(parts: LookParts, subjects: ControlSubjects): ReportSource {
-  const { journal, time } = parts
+  const { journal, entriesOf, time } = parts
   /** Machines by their ids, of the nodes that were asked for. */
   const machines = new Map<string, Machine>()
   const machine = (id: string): Machine => machines.get(id)!
@@ -40,7 +40,10 @@ function makeReportSource(parts: LookParts, subjects: ControlSubjects): ReportSo
       if (behind) machines.set(behind.spec.id, behind)
       return nodeTimeline(parts, found, subjects)
     },
-    journal: async ({ node: ident, last }) => ({ entries: journal.entries({ node: ident }).slice(-last) }),
+    journal: async ({ node: ident, last }) => {
+      const entries = entriesOf ? await entriesOf(subjects.node(ident).uuid) : journal.entries({ node: ident })
+      return { entries: entries.slice(-last) }
+    },
     machine: (id) => machineReport(machine(id)),
     disks: async (id) => ({ disks: await drawDisks(machine(id), time) }),
     journalOfMachine: async (id) => ({ journal: maskValue(machine(id).journal()) as ReturnType<Machine['journal']> }),

@@ -11,6 +11,7 @@ import {
   type LOOK_OPERATIONS,
   type ControlHandler,
   type HostObject,
+  type JournalEntry,
   type RunProgress,
   type WantedReport,
 } from '../../control/index.js'
@@ -33,6 +34,8 @@ interface NodeOutlook {
 
 export interface LookParts {
   journal: Journal
+  /** Entries of a node in the journals of all processes; absent where one process has the database to itself. */
+  entriesOf?: (node: string) => Promise<JournalEntry[]>
   faults: LabFaults
   probe: Probe
   /** Lab time. */
@@ -95,17 +98,18 @@ export async function drawDisks(machine: Machine, time: Clock): Promise<DiskDraw
 }
 
 /** The timeline of a node, from the entries that the journal still has. */
-export function nodeTimeline(
-  { journal, faults, time, outlook }: LookParts,
+export async function nodeTimeline(
+  { journal, entriesOf, faults, time, outlook }: LookParts,
   record: Readonly<NodeRecord>,
   subjects: ControlSubjects,
-): NodeTimeline {
+): Promise<NodeTimeline> {
+  const entries = entriesOf ? await entriesOf(record.uuid) : journal.entries({ node: record.uuid })
   const node = subjects.shown(record)
   const { deadlines, plan } = outlook(record)
   const present = new Map(faults.list().map((fault) => [fault.id, effectText(fault)]))
   return timelineOf({
     node,
-    entries: journal.entries({ node: record.uuid }),
+    entries,
     remembered: journal.remembered(record.uuid),
     isCut: journal.first > 1,
     now: time.now(),

@@ -24,6 +24,22 @@ export interface FaultsState {
   })[]
 }
 
+/** Counts the matches of faults that several processes have. */
+export interface StrikeClaims {
+  /**
+   * @param roll from 0 to 1, for a fault with a probability
+   * @returns whether it strikes, and how often it has struck; undefined where it strikes no more
+   */
+  claim(id: string, roll: number): Promise<{ strikes: boolean; struck: number } | undefined>
+}
+
+/** A fault that all processes have. */
+export interface FollowedFault {
+  readonly id: string
+  readonly fault: Fault
+  readonly struck: number
+}
+
 /** Strikes at the points of a probe, which it watches only while there are faults. */
 export class FaultInjector implements LabFaults {
   readonly #faults = new Map<string, ActiveFault>()
@@ -38,6 +54,7 @@ export class FaultInjector implements LabFaults {
   readonly #struck = new WeakMap<LabPoint, string>()
   #attached: Disposable | undefined
   #last = 0
+  #claims: StrikeClaims | undefined
 
   constructor(probe: Probe, context: FaultContext, onStrike: (fault: FaultReport, point: LabPoint) => void) {
     this.#probe = probe
@@ -51,6 +68,12 @@ export class FaultInjector implements LabFaults {
   }
 
   addAll(faults: readonly Fault[]): AddedFault[] {
+    this.checkAll(faults)
+    return faults.map((fault) => this.#addChecked(fault))
+  }
+
+  /** @throws UserError `fault` that says which of them could never strike */
+  checkAll(faults: readonly Fault[]): void {
     for (const [index, fault] of faults.entries())
       try {
         this.#check(fault)
@@ -62,7 +85,35 @@ export class FaultInjector implements LabFaults {
           ...defined({ remedy: wrong.remedy }),
         })
       }
-    return faults.map((fault) => this.#addChecked(fault))
+  }
+
+  /** From now on strikes are counted for all processes together, and faults come by {@link follow}. */
+  shareCounts(claims: StrikeClaims): void {
+    this.#claims = claims
+  }
+
+  /** Puts in force what all processes have, and lifts everything else. */
+  follow(present: readonly FollowedFault[]): void {
+    const ids = new Set(present.map(({ id }) => id))
+    for (const id of [...this.#faults.keys()]) if (!ids.has(id)) this.lift(id)
+    for (const { id, fault, struck } of present) {
+      const active = this.#faults.get(id) ?? this.#followedFault(id, fault)
+      active.struck = Math.max(active.struck, struck)
+      if (this.#faults.has(id) || isSpent(active)) this.#setAside(active)
+      else this.#index.add(active)
+      this.#faults.set(id, active)
+    }
+    this.#watch()
+  }
+
+  #followedFault(id: string, fault: Fault): ActiveFault {
+    const number = Number(id.replace(/^\D+/, ''))
+    return new ActiveFault(id, fault, this.#context.seed * 1000 + number)
+  }
+
+  /** No longer asks whether a fault strikes that has struck for the last time. */
+  #setAside(active: ActiveFault): void {
+    if (isSpent(active) && this.#index.remove(active)) this.#watch()
   }
 
   #check(fault: Fault): void {
@@ -163,12 +214,44 @@ export class FaultInjector implements LabFaults {
 
   /** Decides which faults strike before anything moves; the first is the outermost. */
   #decide<T>(point: LabPoint, next: () => Promise<T>): Promise<T> {
-    const striking = this.#possible(point).filter((active) => this.#strikes(active, point))
+    const possible = this.#possible(point)
+    const claims = this.#claims
+    if (!claims)
+      return this.#strikeWith(
+        point,
+        possible.filter((active) => this.#strikes(active, point)),
+        next,
+      )
+    const near = possible.filter((active) => lastsAt(active, point, this.#context) || this.#isMet(active, point))
+    if (near.length === 0) return next()
+    return this.#claimed(near, point, claims).then((striking) => this.#strikeWith(point, striking, next))
+  }
+
+  #strikeWith<T>(point: LabPoint, striking: readonly ActiveFault[], next: () => Promise<T>): Promise<T> {
     if (striking.length === 0) return next()
     return striking.reduceRight<() => Promise<T>>(
       (inner, active) => () => applyEffect(active, point, inner, this.#context),
       next,
     )()
+  }
+
+  /** Those of the faults at a point that strike, as all processes count. */
+  async #claimed(near: readonly ActiveFault[], point: LabPoint, claims: StrikeClaims): Promise<ActiveFault[]> {
+    const striking: ActiveFault[] = []
+    for (const active of near) {
+      if (lastsAt(active, point, this.#context)) {
+        striking.push(active)
+        continue
+      }
+      const claimed = await claims.claim(active.id, active.random.next())
+      active.struck = claimed ? claimed.struck : (active.fault.times ?? active.struck)
+      if (claimed?.strikes) {
+        this.#noteStrike(active, point)
+        striking.push(active)
+      }
+      this.#setAside(active)
+    }
+    return striking
   }
 
   /** The faults that may strike at a point, in their order. */
@@ -179,20 +262,29 @@ export class FaultInjector implements LabFaults {
   }
 
   #strikes(active: ActiveFault, point: LabPoint): boolean {
-    const { fault } = active
-    const { effect, times = Infinity, after = 0, probability = 1, between } = fault
-    const { clock } = this.#context
+    const { times = Infinity, after = 0, probability = 1 } = active.fault
     if (lastsAt(active, point, this.#context)) return true
-    if (!this.#matches(fault, point) || isOver(effect, point, clock)) return false
-    if (between && !(between[0] <= clock.elapsed() && clock.elapsed() < between[1])) return false
+    if (!this.#isMet(active, point)) return false
     if (active.struck >= times || active.passed++ < after) return false
     if (probability < 1 && active.random.next() >= probability) return false
     active.struck++
-    if (canLast(effect)) this.#dark.add(active)
+    this.#noteStrike(active, point)
+    this.#setAside(active)
+    return true
+  }
+
+  /** True if a point is one that a fault matches, at a time at which it may strike. */
+  #isMet({ fault }: ActiveFault, point: LabPoint): boolean {
+    const { effect, between } = fault
+    const { clock } = this.#context
+    if (!this.#matches(fault, point) || isOver(effect, point, clock)) return false
+    return !between || (between[0] <= clock.elapsed() && clock.elapsed() < between[1])
+  }
+
+  #noteStrike(active: ActiveFault, point: LabPoint): void {
+    if (canLast(active.fault.effect)) this.#dark.add(active)
     this.#struck.set(point, active.id)
     this.#onStrike(active.report(), point)
-    if (isSpent(active) && this.#index.remove(active)) this.#watch()
-    return true
   }
 
   /** Names by which faults can match the machine and the nodes of a point. */

@@ -1,13 +1,18 @@
 import { defined, packageVersion } from '../../base/runtime/index.js'
 import type { ExchangeEntry, JournalEntry, JournalMessage } from '../../control/index.js'
 
-/** Exchanges as an HTTP archive (HAR 1.2), which browsers and proxies open. Times are in lab time. */
-export function makeHar(entries: readonly JournalEntry[]): Readonly<Record<string, unknown>> {
+/**
+ * Exchanges as an HTTP archive (HAR 1.2), which browsers and proxies open. Times are in lab time.
+ *
+ * @param comment what a reader has to know of it
+ */
+export function makeHar(entries: readonly JournalEntry[], comment?: string): Readonly<Record<string, unknown>> {
   return {
     log: {
       version: '1.2',
       creator: { name: 'ironstage', version: packageVersion() },
       entries: entries.filter((entry) => entry.kind === 'exchange').map(archived),
+      ...defined({ comment }),
     },
   }
 }

@@ -59,6 +59,7 @@ export class Journal implements LabJournal {
   /** A ring: the entry with id `n` is at `n` modulo its length. */
   readonly #ring: (JournalSlot | undefined)[]
   #isMuted = false
+  #isOnlyCounting = false
   #first = 1
   #next = 1
   #bytes = 0
@@ -92,6 +93,16 @@ export class Journal implements LabJournal {
     }
   }
 
+  /** Runs `work`, whose entries another process has: they count in {@link activity} alone. */
+  onlyCounting(work: () => void): void {
+    this.#isOnlyCounting = true
+    try {
+      work()
+    } finally {
+      this.#isOnlyCounting = false
+    }
+  }
+
   /**
    * Adds an entry.
    *
@@ -103,6 +114,7 @@ export class Journal implements LabJournal {
   add(noted: NewEntry | NewExchange, bytes = 0, messages?: () => ExchangeMessages): void {
     if (this.#isMuted || this.#options.capacity === 0) return
     const { now, wallNow, capacity } = this.#options
+    if (this.#isOnlyCounting) return this.activity.note(noted, wallNow())
     const slot: JournalSlot = {
       id: this.#next++,
       at: now(),

@@ -1,4 +1,4 @@
-import { errorChain, ScopeClosed, type Clock, type Probe } from '../../base/runtime/index.js'
+import { defined, errorChain, ScopeClosed, type Clock, type Probe } from '../../base/runtime/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
 import { CALLER_ENDED, type FaultReport, type FaultEntry } from '../../control/index.js'
 import type { Events, LabEvent } from '../lab-events.js'
@@ -60,6 +60,13 @@ export class JournalRecorder {
     events.listen((event) => this.#heard(event), 'always')
   }
 
+  /** Nodes whose states other processes have noted. */
+  know(nodes: Iterable<Readonly<NodeRecord>>): void {
+    this.#journal.onlyCounting(() => {
+      for (const node of nodes) this.#note({ kind: 'node', node })
+    })
+  }
+
   struck(fault: FaultReport, point: LabPoint): void {
     this.#noteFault('struck', fault, this.#subjects.ofPoint(point))
   }
@@ -111,8 +118,14 @@ export class JournalRecorder {
     return end
   }
 
+  /** The process that has committed a change notes it. */
   #heard(event: LabEvent): void {
-    if (event.kind === 'node-gone') return this.#noteDeletion(event.uuid)
+    if ('commit' in event && event.commit?.isOwn === false) this.#journal.onlyCounting(() => this.#note(event))
+    else this.#note(event)
+  }
+
+  #note(event: LabEvent): void {
+    if (event.kind === 'node-gone') return this.#noteDeletion(event)
     if (event.kind === 'progress') {
       const record = this.#parts.nodeOf(event.machine)
       if (record) this.#steps.progress(record.uuid, event)
@@ -120,11 +133,11 @@ export class JournalRecorder {
     }
     if (event.kind !== 'node') return
     this.#steps.before(event.node)
-    this.#noteState(event.node)
+    this.#noteState(event)
     this.#steps.after(event.node)
   }
 
-  #noteState(record: Readonly<NodeRecord>): void {
+  #noteState({ node: record, commit }: LabEvent & { kind: 'node' }): void {
     const change = this.#states.see(record)
     if (!change) return
     const { node, name, machine } = this.#subjects.ofNode(record)
@@ -139,10 +152,11 @@ export class JournalRecorder {
       target: record.target_provision_state,
       power: record.power_state,
       lastError: record.last_error,
+      ...defined({ revision: commit?.revision }),
     })
   }
 
-  #noteDeletion(uuid: string): void {
+  #noteDeletion({ uuid, commit }: LabEvent & { kind: 'node-gone' }): void {
     const was = this.#states.remove(uuid)
     this.#steps.gone(uuid)
     this.#journal.add({
@@ -156,6 +170,7 @@ export class JournalRecorder {
       target: null,
       power: null,
       lastError: null,
+      ...defined({ revision: commit?.revision }),
     })
   }
 

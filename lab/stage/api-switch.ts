@@ -3,7 +3,7 @@ import type { Dispatch } from '../../base/wire/index.js'
 /** Entry of the API, which exists before the API itself, and while Ironic is stopped. */
 export interface ApiSwitch {
   readonly dispatch: Dispatch
-  /** A reason why requests wait or get 503; null while the API answers. */
+  /** A reason why no requests shall come: they wait, get 503, or are the last ones; null while the API answers. */
   readonly closedReason: string | null
   /** Sets the API that answers waiting and later requests. */
   open(dispatch: Dispatch): void
@@ -11,6 +11,11 @@ export interface ApiSwitch {
   shut(): void
   /** Lets later requests wait for the next {@link open}. */
   hold(): void
+  /**
+   * Answers the last requests before the end as usual, and closes their connections: proxies keep some open, and would
+   * send a request into the end of one.
+   */
+  drain(): void
 }
 
 /**
@@ -20,6 +25,7 @@ export interface ApiSwitch {
 export function openApiSwitch(): ApiSwitch {
   let opened: Dispatch | undefined
   let closedReason: string | null = null
+  let isDraining = false
   let open = (_dispatch: Dispatch): void => {}
   let opening: Promise<Dispatch>
   const hold = (): void => {
@@ -34,7 +40,10 @@ export function openApiSwitch(): ApiSwitch {
   }
   hold()
   return {
-    dispatch: async (request) => (opened ?? (await opening))(request),
+    dispatch: async (request) => {
+      const answer = await (opened ?? (await opening))(request)
+      return isDraining ? { ...answer, headers: { ...answer.headers, connection: 'close' } } : answer
+    },
     get closedReason() {
       return closedReason
     },
@@ -45,5 +54,9 @@ export function openApiSwitch(): ApiSwitch {
         'Ironic is stopped',
       ),
     hold,
+    drain: () => {
+      isDraining = true
+      closedReason = 'Ironic is about to stop'
+    },
   }
 }

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { openSharedDatabase, type SharedDatabase } from '../../ironic-mock/index.js'
 import { packageVersion, seconds, UserError, type Clock, type Logger } from '../../base/runtime/index.js'
+import { clockMode } from '../control/clock-control.js'
 import type { IronicSettings } from './ironic-settings.js'
+import type { Access } from './stage-access.js'
 import { urlForOthers } from './stage-elsewhere.js'
 import type { StageOptions } from './stage-options.js'
 
@@ -14,6 +16,7 @@ interface DatabaseSurroundings {
   settings: IronicSettings
   /** URL of this process's API, without `/v1`. */
   url: string
+  access: Access
 }
 
 /**
@@ -23,7 +26,7 @@ interface DatabaseSurroundings {
  */
 export async function joinDatabase(
   { database, folder = null, network }: StageOptions,
-  { clock, logger, settings: { conf, service, types }, url }: DatabaseSurroundings,
+  { clock, logger, settings: { conf, service, types }, url, access }: DatabaseSurroundings,
 ): Promise<SharedDatabase | undefined> {
   if (!database) return undefined
   const { address, role } = database
@@ -37,6 +40,12 @@ export async function joinDatabase(
     drivers: types.map((type) => type.name),
     url: role === 'conductor' ? null : (service.publicEndpoint ?? (await urlForOthers(url, host, clock))),
     version: packageVersion(),
+    // One that has no address for other hosts is reached by processes of this one.
+    control: {
+      url: await urlForOthers(url, host, clock).catch(() => url),
+      certificate: access.tls?.certificate ?? null,
+    },
+    clock: clockMode(clock),
   }
   return openSharedDatabase({ address, self, timing: memberTiming(service), clock, logger })
 }

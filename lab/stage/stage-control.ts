@@ -9,6 +9,7 @@ import { ClockControl } from '../control/clock-control.js'
 import { controlApi } from '../control/control-api.js'
 import { controlHandlers } from '../control/handlers.js'
 import { machineChanges } from '../control/machine-changes.js'
+import type { LabMembers } from '../members/lab-members.js'
 import type { LiveImages } from '../images/live-images.js'
 import { Metrics } from '../metrics/metrics.js'
 import { withPage } from '../page/dashboard-page.js'
@@ -29,6 +30,8 @@ interface ControlledParts {
   machines: Machines
   accounts: BmcAccounts
   live: LiveImages | undefined
+  /** The processes of its database; undefined for one of this process alone. */
+  members: LabMembers | undefined
   /** Opened later: snapshots stop and start the Ironic that the control API stands beside. */
   entrance: LateBound<StageEntrance>
 }
@@ -36,26 +39,19 @@ interface ControlledParts {
 /** Puts the control API of a stage beside Ironic's. */
 export function stageControl(
   options: StageOptions,
-  { clock, probe, events, logger }: StageCore,
-  { access, outsideRequests }: Connections,
-  { observation, database, machines: all, accounts, live, entrance }: ControlledParts,
+  core: StageCore,
+  connections: Connections,
+  parts: ControlledParts,
 ): (api: Dispatch) => Dispatch {
+  const { access, outsideRequests } = connections
+  const { clock, probe, logger } = core
+  const { observation, database, machines: all, accounts, live, members, entrance } = parts
   const { guard } = access
-  const { faults, journal, recorder, strikes, node } = observation
+  const { faults, journal, strikes, node } = observation
   const machines = enteringMachines(all, () => outsideRequests.inputs)
   const nodes = () => [...database.records.nodes.values()].map(({ record }) => record)
-  const plainSpec = specsOnDemand(options)
-  // All calls that make machines begin with a specification.
-  const spec: typeof plainSpec = (...wanted) => {
-    refuseMachines(options)
-    return plainSpec(...wanted)
-  }
-  const enroll: Parameters<typeof enrollMore>[1]['enroll'] = (made, fields) =>
-    entrance.get().enroll({ spec: made, fields })
-  const setAccount = (address: string, account: BmcAccount): void => {
-    outsideRequests.inputs?.note({ do: 'account', address, account })
-    accounts.set(address, account)
-  }
+  const spec = specsOfMachines(options)
+  const setAccount = accountSetter(connections, accounts)
   const handlers = controlHandlers({
     machines,
     faults,
@@ -69,17 +65,21 @@ export function stageControl(
       deadlines: deadlinesOf(database.records, record.uuid),
       plan: stepPlan(record, database.records),
     }),
-    clock: new ClockControl({ clock, events, node, note: (what) => recorder.lab(what) }),
+    clock: clockControl(core, parts),
     machineOf: (record) => findNodeMachine(record, machines),
-    enroll: (wanted) => enrollMore(wanted, { machines, node, spec, enroll }),
+    enroll: (wanted) =>
+      enrollMore(wanted, {
+        machines,
+        node,
+        spec,
+        enroll: (made, fields) => entrance.get().enroll({ spec: made, fields }),
+      }),
     removeNode: (record) => removeNode(record, entrance.get().client, machines),
     removeMachine: (id) => machines.remove(id),
     ...machineChanges(machines, { spec }),
-    setAccountOf: (machine, account) => {
-      if (machine.spec.bmc) setAccount(machine.spec.bmc.address, account)
-    },
+    setAccountOf: ({ spec: { bmc } }, account) => bmc && setAccount(bmc.address, account),
     images: (record) => live?.urlsOf(record),
-    ...defined({ hostOf: options.hostOf, recordings: options.recordings }),
+    ...defined({ hostOf: options.hostOf, recordings: options.recordings, entriesOf: members?.entriesOf }),
     waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
     setBmcAccount: (record, account) => {
       const address = bmcAddressOf(record)
@@ -89,9 +89,36 @@ export function stageControl(
   })
   const queues = () => queueLengths(database.records)
   const metrics = new Metrics({ clock, machines, faults, journal, strikes, nodes, queues })
+  const ofAll = members?.beside(handlers, defined({ guard, recordings: options.recordings }))
   return (api) => {
-    const control = metrics.beside(controlApi({ api, handlers, logger, ...defined({ guard }) }), guard)
+    const alone = () => controlApi({ api, handlers, logger, ...defined({ guard }) })
+    const control = metrics.beside(ofAll?.(api) ?? alone(), guard)
     return options.page ? withPage(control) : control
+  }
+}
+
+const accountSetter =
+  ({ outsideRequests }: Connections, accounts: BmcAccounts) =>
+  (address: string, account: BmcAccount): void => {
+    outsideRequests.inputs?.note({ do: 'account', address, account })
+    accounts.set(address, account)
+  }
+
+const clockControl = ({ clock, events }: StageCore, { observation, members }: ControlledParts): ClockControl =>
+  new ClockControl({
+    clock,
+    events,
+    node: observation.node,
+    note: (what) => observation.recorder.lab(what),
+    ...defined({ fixed: members && 'the processes of a database have the same, from their --speed' }),
+  })
+
+/** All calls that make machines begin with a specification. */
+function specsOfMachines(options: StageOptions): ReturnType<typeof specsOnDemand> {
+  const specs = specsOnDemand(options)
+  return (...wanted) => {
+    refuseMachines(options)
+    return specs(...wanted)
   }
 }
 

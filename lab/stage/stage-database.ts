@@ -5,7 +5,8 @@ import { observedStore, type ViewedStore } from './observed-store.js'
 interface DatabaseParts {
   path: string | undefined
   clock: Clock
-  changed: (uuid: string) => void
+  /** @param isOwn false where another process has changed the node */
+  changed: (uuid: string, isOwn: boolean) => void
   /** Hears which changes a power cut has taken. */
   onLoss: (sentence: string) => void
   /** The database of several processes, in the place of one's own. */
@@ -22,9 +23,11 @@ export class CurrentDatabase implements AsyncDisposable {
     this.#parts = parts
     const { shared, changed } = parts
     this.#store = shared?.store ?? openStore(parts)
-    this.#watched = observedStore(this.#store, changed)
-    this.#store.others?.watchFollowed((nodes) => nodes.forEach(changed))
+    this.#watched = observedStore(this.#store, this.#changed)
+    this.#store.others?.watchFollowed((nodes) => nodes.forEach((uuid) => changed(uuid, false)))
   }
+
+  readonly #changed = (uuid: string): void => this.#parts.changed(uuid, true)
 
   /** The database of several processes; undefined for one of this process alone. */
   get shared(): SharedDatabase | undefined {
@@ -58,7 +61,7 @@ export class CurrentDatabase implements AsyncDisposable {
   async lose(): Promise<void> {
     const lost = [...this.#store.records.nodes.keys()]
     await this.restore(emptyState())
-    for (const uuid of lost) this.#parts.changed(uuid)
+    for (const uuid of lost) this.#changed(uuid)
   }
 
   take(): StoreState {
@@ -70,7 +73,7 @@ export class CurrentDatabase implements AsyncDisposable {
     this.checkOwn()
     await this.#store[Symbol.asyncDispose]()
     this.#store = openStore({ ...this.#parts, from })
-    this.#watched = observedStore(this.#store, this.#parts.changed)
+    this.#watched = observedStore(this.#store, this.#changed)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,15 @@
 import type { Conductor, MemberRole, SharedDatabase, Store } from '../../ironic-mock/index.js'
 import type { Machine, Machines, MachineSpec } from '../../machine/index.js'
-import { defined, LateBound, openInScope, type Clock, type Probe, type Scope } from '../../base/runtime/index.js'
+import {
+  defined,
+  LateBound,
+  openInScope,
+  systemRandom,
+  urlSafeToken,
+  type Clock,
+  type Probe,
+  type Scope,
+} from '../../base/runtime/index.js'
 import {
   IronicRefused,
   type Dispatch,
@@ -11,10 +20,11 @@ import {
 } from '../../base/wire/index.js'
 import { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import { bmcListeners, type BmcListeners } from '../bmcs/bmc-listeners.js'
-import type { LabFaults } from '../../control/index.js'
+import type { Fault, LabFaults } from '../../control/index.js'
 import { openLiveImages, type LiveImages } from '../images/live-images.js'
 import type { Journal } from '../journal/journal.js'
 import type { Events } from '../lab-events.js'
+import type { LabMembers } from '../members/lab-members.js'
 import type { DeployRequest } from '../lab.js'
 import { openSnapshots, type StageEntrance } from '../snapshots/open-snapshots.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
@@ -78,6 +88,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly clock: Clock
   readonly events: Events
   readonly faults: LabFaults
+  /** Adds faults, those of all processes of its database. @throws UserError `fault` */
+  addFaults(faults: readonly Fault[]): Promise<void>
   readonly journal: Journal
   readonly probe: Probe
   /** This process among those of its database; null where it has one of its own. */
@@ -100,6 +112,8 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly snapshots: StageSnapshots
   /** Where stores register for snapshots. */
   readonly keeper: StageKeeper
+  /** Is no longer ready for requests, and still answers those that come. */
+  drain(): void
 }
 
 /**
@@ -159,11 +173,14 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     group: settings.conf.conductorGroup,
   })
   const opened = { database, reservations, observation, agents, machines, registry }
-  const parts = { ...opened, accounts, live, elsewhere, enrollment }
+  const members = await openMembers(core, database, observation)
+  const parts = { ...opened, accounts, live, elsewhere, enrollment, members }
   const withControl = stageControl(options, core, connections, { ...parts, entrance })
   const start = ironicStarter(options, core, settings, connections, { ...parts, withControl })
   const ironic = scope.use(new StagedIronic({ start, apiSwitch: connections.apiSwitch, database, reservations }))
   const dispatch = await ironic.begin()
+  // A fault that was added while this process registered was not waited for.
+  await members?.faults.begin()
   reserveMachines(nodes, reservations)
   await enrollFirst(options, enrollment, dispatch)
   // Close the listener before its handlers.
@@ -173,6 +190,19 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
   connections.outsideRequests.open(entrance.get().inputs)
   connections.apiSwitch.open(dispatch)
   return stageOf(options, core, connections, { ...parts, ironic, entrance: entrance.get() })
+}
+
+/** Opens what the processes of a database share of their labs: it is loaded for such a database, and nowhere before. */
+async function openMembers(
+  { clock, logger, scope }: StageCore,
+  { shared, records }: CurrentDatabase,
+  observation: Observation,
+): Promise<LabMembers | undefined> {
+  if (!shared) return undefined
+  const { openLabMembers } = await import('../members/lab-members.js')
+  observation.recorder.know([...records.nodes.values()].map(({ record }) => record))
+  const secret = urlSafeToken(systemRandom)
+  return scope.use(await openLabMembers({ shared, observation, secret, clock, logger }))
 }
 
 /** Tells the gate whose machines the stored nodes use, and opens it. */
@@ -188,17 +218,18 @@ async function openDatabase(
   options: StageOptions,
   { clock, events, logger, scope }: StageCore,
   settings: IronicSettings,
-  { url }: Connections,
+  { url, access }: Connections,
 ): Promise<CurrentDatabase> {
-  const shared = await joinDatabase(options, { clock, logger, settings, url })
+  const shared = await joinDatabase(options, { clock, logger, settings, url, access })
   const database = new CurrentDatabase({
     path: options.folder?.ironicDb,
     shared,
     clock,
     onLoss: (sentence) => logger('warn', sentence),
-    changed: (uuid) => {
+    changed: (uuid, isOwn) => {
       const entry = database.records.nodes.get(uuid)
-      events.emit(entry ? { kind: 'node', node: entry.record } : { kind: 'node-gone', uuid })
+      const commit = defined({ commit: shared && { revision: entry?.revision ?? null, isOwn } })
+      events.emit(entry ? { kind: 'node', node: entry.record, ...commit } : { kind: 'node-gone', uuid, ...commit })
     },
   })
   return scope.use(database)
@@ -245,23 +276,38 @@ const memberOf = (shared: SharedDatabase | undefined): StageMember | null =>
     ? { address: shared.address.shown, schema: shared.address.schema, name: shared.self.host, role: shared.self.role }
     : null
 
+interface OpenedParts extends Pick<Stage, 'machines' | 'registry'> {
+  database: CurrentDatabase
+  observation: Observation
+  accounts: BmcAccounts
+  live: LiveImages | undefined
+  elsewhere: Elsewhere | undefined
+  enrollment: StageEnrollment
+  members: LabMembers | undefined
+  ironic: StagedIronic
+  entrance: StageEntrance
+}
+
 /** The stage as its users see it. */
 function stageOf(
   options: StageOptions,
   { clock, probe, events, logger, scope }: StageCore,
-  { url, access, outsideRequests }: Connections,
-  parts: Pick<Stage, 'machines' | 'registry'> & {
-    database: CurrentDatabase
-    observation: Observation
-    accounts: BmcAccounts
-    live: LiveImages | undefined
-    elsewhere: Elsewhere | undefined
-    enrollment: StageEnrollment
-    ironic: StagedIronic
-    entrance: StageEntrance
-  },
+  { url, access, outsideRequests, apiSwitch }: Connections,
+  parts: OpenedParts,
 ): Stage {
-  const { machines, registry, database, observation, accounts, live, elsewhere, enrollment, ironic, entrance } = parts
+  const {
+    machines,
+    registry,
+    database,
+    observation,
+    accounts,
+    live,
+    elsewhere,
+    enrollment,
+    members,
+    ironic,
+    entrance,
+  } = parts
   return {
     url,
     client: entrance.client,
@@ -283,6 +329,7 @@ function stageOf(
     clock,
     events,
     faults: observation.faults,
+    addFaults: async (faults) => void (await (members?.faults ?? observation.faults).addAll(faults)),
     journal: observation.journal,
     probe,
     member: memberOf(database.shared),
@@ -294,6 +341,7 @@ function stageOf(
     entering: (machine) => entrance.machine(machine),
     snapshots: entrance.snapshots,
     keeper: entrance.keeper,
+    drain: () => apiSwitch.drain(),
     ...bmcListeners({ machines, accounts, clock, probe, logger, outsideRequests, allow: options.allow }),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }

@@ -67,9 +67,9 @@ function makerOf(dialect: DialectChoice | undefined): Partial<Pick<MachineSpec, 
   return defined({ manufacturer: manufacturer ?? undefined, product: model ?? undefined })
 }
 
-/** The first two NICs are the default machine's; further ones differ in the fourth byte of the MAC address. */
+/** The first two NICs are the default machine's; further ones differ in the third byte of the MAC address. */
 function nicAt({ nics: [first, second] }: MachineSpec, index: number): NicSpec {
-  const mac = index === 1 ? second!.mac : first!.mac.replace(/^52:54:00/, `52:54:${hexByte(index)}`)
+  const mac = index === 1 ? second!.mac : first!.mac.replace(/^(..:..):../, `$1:${hexByte(index)}`)
   return { ...(index === 0 ? first! : second!), name: `eno${index + 1}`, mac }
 }
 

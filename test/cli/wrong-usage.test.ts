@@ -119,6 +119,41 @@ const WRONG: Wrong[] = [
     remedy: 'add --database postgres://USER@HOST/DATABASE, or leave it out',
   },
   {
+    argv: 'up --role machines --nodes 2',
+    says: '--role is about a database of several processes, and none is named',
+    remedy: 'add --database postgres://USER@HOST/DATABASE, or leave it out',
+  },
+  {
+    argv: 'up --database postgres://ironic@db/ironic --role machines --set api.port=1',
+    says: '--set is about an API or a conductor, and a process of --role machines is neither',
+    remedy: /ironstage fleet --database/,
+  },
+  {
+    argv: 'up --database postgres://ironic@db/ironic --role api --name-prefix rack-a-',
+    says: '--name-prefix is about the machines of --role machines',
+    remedy: 'leave it out, or name that role',
+  },
+  {
+    argv: 'fleet --name-prefix rack1',
+    says: '--name-prefix is "rack1", which is not the beginning of names: small letters, digits and -, with a letter or - at its end',
+    remedy: '--name-prefix rack-a-',
+  },
+  {
+    argv: 'fleet --name-prefix rack-a- --systems nodes.json',
+    says: '--name-prefix is for machines that are counted, and --systems names its own',
+    remedy: 'leave out --name-prefix',
+  },
+  {
+    argv: 'fleet --database postgres://ironic@db/ironic --ironic-url http://127.0.0.1:6385',
+    says: '--database and --ironic-url both say where the Ironic is',
+    remedy: /^leave out --ironic-url/,
+  },
+  {
+    argv: 'fleet --database-schema staging',
+    says: '--database-schema is about a database of several processes, and none is named',
+    remedy: 'add --database postgres://USER@HOST/DATABASE, or leave it out',
+  },
+  {
     argv: 'up --database postgres://ironic:secret@db/ironic',
     says: 'the URL of --database has a password, which every user of this host could read in the list of processes',
     remedy: /--database-password-file FILE/,

@@ -313,6 +313,7 @@ describe('facts of an owner', () => {
     'ci',
     'templates',
     'containers',
+    'deploy',
     'docs',
     'README.md',
     'examples',
@@ -369,10 +370,12 @@ describe('facts of an owner', () => {
     expect(await read('docs/writing-a-step.md')).toContain(`${asIronstage}vitest\n`)
     expect(await read('README.md')).toContain(`\`npx --yes @owner/ironstage@${version} deploy\``)
     expect(await read('docs/containers.md')).toContain(`--agent-image registry.example/owner/ironic-agent:${version} `)
-    expect(await read('containers/ironstage/compose.yaml')).toContain(`${FACTS.containerImage}:${version} # image`)
-    expect(parse(await read('containers/ironstage/kubernetes/kustomization.yaml'))).toMatchObject({
-      images: [{ newName: FACTS.containerImage, newTag: version }],
-    })
+    for (const place of ['containers/ironstage', 'deploy']) {
+      expect(await read(`${place}/compose.yaml`)).toContain(`${FACTS.containerImage}:${version} # image`)
+      expect(parse(await read(`${place}/kubernetes/kustomization.yaml`))).toMatchObject({
+        images: [{ newName: FACTS.containerImage, newTag: version }],
+      })
+    }
     expect(await read('examples/ci/gitlab-ci.yml')).toContain(`package: '@owner/ironstage@${version}'\n`)
 
     const paths = await write(Object.fromEntries(Object.keys(FACTS).map((name) => [name, ''])))

@@ -52,6 +52,18 @@ describe('the API of Ironic', () => {
     await stage.ironic.start()
     expect(await ask(`${stage.url}/readyz`)).toEqual([200, TEXT, 'ok'])
   })
+
+  test('answers before its end while it is not ready any more, and keeps no connection', async () => {
+    await using ending = await composeStage({ network: { host: '127.0.0.1', port: 0 } })
+    const before = await fetch(`${ending.url}/v1`)
+    expect([before.status, before.headers.get('connection')]).toEqual([200, 'keep-alive'])
+    await before.text()
+    ending.drain()
+    expect(await ask(`${ending.url}/healthz`)).toEqual([200, TEXT, 'ok'])
+    expect(await ask(`${ending.url}/readyz`)).toEqual([503, TEXT, 'Ironic is about to stop\n'])
+    const last = await fetch(`${ending.url}/v1`)
+    expect([last.status, last.headers.get('connection')]).toEqual([200, 'close'])
+  })
 })
 
 test('the control API of a fleet answers probes of its health', async () => {

@@ -1,30 +1,20 @@
 import {
-  IRONIC_RETRY_INTERVAL,
-  enrollHosts,
   hostsText,
   MIXED_RACK,
   openFleet,
   readSystems,
   writeHosts,
   type Fleet,
-  type FleetHost,
   type FleetOptions,
 } from '../../fleet/index.js'
 import { openStateFolder } from '../../../lab/index.js'
 import { NO_PACE, type MachinePace } from '../../../machine/index.js'
 import { loadManagers } from '../../runs/index.js'
-import {
-  defined,
-  durationText,
-  errorChain,
-  LabClock,
-  readDuration,
-  systemClock,
-  systemRandom,
-} from '../../../base/runtime/index.js'
-import { HttpTransport } from '../../../base/wire/index.js'
+import { defined, errorChain, LabClock, readDuration, systemRandom } from '../../../base/runtime/index.js'
+import type { DatabaseAddress } from '../../../ironic-mock/index.js'
 import { stopAsked, type Environment } from '../environment.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-command.js'
+import { enrollFleet, type SayFleetEvent } from './fleet-enrollment.js'
 import { readHardware } from '../options/hardware-file.js'
 import { makeCacheRequest } from '../options/cache-request.js'
 import { readTextFile } from '../options/input-files.js'
@@ -42,14 +32,22 @@ type FleetCommandOptions = CommandOptionValues<(typeof FLEET_OPTIONS)[number]>
 /** Name of the shipped hardware file for `--hardware`. */
 const SHIPPED = 'mixed-rack'
 
-/** `ironstage fleet`: serves until a signal stops it. */
-export async function fleet(options: FleetCommandOptions, environment: Environment): Promise<number> {
+/**
+ * `ironstage fleet`: serves until a signal stops it.
+ *
+ * @param password of the BMCs, where no file has it
+ */
+export async function fleet(
+  options: FleetCommandOptions,
+  environment: Environment,
+  password?: string,
+): Promise<number> {
   checkFleetOptions(options)
   const { stdout, stopped } = environment
   const { json = false, 'state-dir': stateDir, 'hosts-out': hostsFile } = options
   const logger = logTo(environment, json)
   using _ = containStrayErrors(environment, logger)
-  const say: SayEvent = (event, text, fields = {}) => stdout.either(json, { event, ...fields }, text)
+  const say: SayFleetEvent = (event, text, fields = {}) => stdout.either(json, { event, ...fields }, text)
   const clock = new LabClock({ mode: options.speed ?? 1 })
   const ironicUrl = options['ironic-url'] === 'env' ? endpointOf(environment.variables) : options['ironic-url']
   const nodes = {
@@ -59,13 +57,15 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
   }
   // A form that cannot be written is refused before anything starts.
   if (hostsFile !== undefined) hostsText(hostsFile, [], nodes)
-  const wanted = await fleetOptions(options, environment, ironicUrl)
+  const database = await fleetDatabase(options, environment)
+  const wanted = await fleetOptions(options, environment, defined({ ironicUrl, database, password }))
+  const ironic = database ?? (options.enroll ? ironicUrl : undefined)
   using folder = stateDir === undefined ? undefined : await openStateFolder(stateDir)
   await using running = await openFleet({ ...wanted, folder: folder ?? null, clock, random: systemRandom, logger })
   if (hostsFile !== undefined) await writeHosts(hostsFile, running.hosts(), { ...nodes, clock })
   const uiUrl = dashboardUrl(running.controlUrl, options)
   sayReady(running, { say, hostsFile, uiUrl })
-  if (running.isPasswordNew && hostsFile === undefined && !options.enroll)
+  if (running.isPasswordNew && hostsFile === undefined && !ironic)
     logger(
       'warn',
       'no client can sign in at the BMCs: their password is random, and nothing shows it; name one with --password-file, or let --hosts-out write it to a file',
@@ -75,7 +75,7 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
     stopAsked(stopped),
     ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : []),
   ])
-  if (options.enroll) await enroll(running.hosts(), { ...nodes, url: ironicUrl!, environment, stop, say })
+  if (ironic) await enrollFleet(running.hosts(), { nodes, ironic, environment, stop, say })
   await stop
   say(
     'stopped',
@@ -87,11 +87,9 @@ export async function fleet(options: FleetCommandOptions, environment: Environme
 /** An Ironic refuses the inspection data of a ramdisk that is up before it has begun to wait for it. */
 const BOOT_TIME = '5s'
 
-type SayEvent = (event: string, text: string | readonly string[], fields?: Record<string, unknown>) => void
-
 function sayReady(
   running: Fleet,
-  { say, hostsFile, uiUrl }: { say: SayEvent; hostsFile: string | undefined; uiUrl: string | null },
+  { say, hostsFile, uiUrl }: { say: SayFleetEvent; hostsFile: string | undefined; uiUrl: string | null },
 ): void {
   const { redfishUrl, controlUrl, agentsUrl, caFile } = running
   const machines = running.machines.list().length
@@ -137,17 +135,31 @@ function ipmiPorts({ machines, ipmiAddress }: Fleet): { ports: Record<string, nu
   }
 }
 
+/** Values of options that were read beforehand. */
+interface FleetSurroundings {
+  ironicUrl?: string
+  database?: DatabaseAddress
+  password?: string
+}
+
+/** The database of the Ironic that the machines are for. */
+async function fleetDatabase(options: FleetCommandOptions, environment: Environment) {
+  if (FLEET_DATABASE_OPTIONS.every((name) => options[name] === undefined)) return undefined
+  const { readUpDatabase } = await import('./up-database.js')
+  return (await readUpDatabase(options, environment.variables)).address
+}
+
 async function fleetOptions(
   options: FleetCommandOptions,
   environment: Environment,
-  ironicUrl: string | undefined,
+  { ironicUrl, database, password: ownPassword }: FleetSurroundings,
 ): Promise<Omit<FleetOptions, 'clock' | 'random' | 'logger' | 'folder'>> {
   const { hardware, advertise, seed, steps } = options
   const host = options['redfish-host'] ?? '127.0.0.1'
   const { 'media-ca': mediaCa, 'ipxe-url': bootScript, 'control-port': controlPort } = options
   const { 'notifier-port': notifierPort } = options
   const passwordFile = options['password-file']
-  const password = passwordFile === undefined ? undefined : await secretIn(passwordFile)
+  const password = passwordFile === undefined ? ownPassword : await secretIn(passwordFile)
   return {
     ...(await machinesOf(options)),
     ...defined({
@@ -162,6 +174,7 @@ async function fleetOptions(
       controlPort,
       advertise,
       ironicUrl,
+      towards: database && urlTowards(database),
       notifierPort,
       ironicTls: ironicUrl === undefined ? undefined : (await accessOf(environment.variables)).tls,
     }),
@@ -180,8 +193,18 @@ async function fleetOptions(
 
 const diskForm = (text: string): 'file' | 'described' => (text === 'file' ? 'file' : 'described')
 
-async function machinesOf({ count, systems }: FleetCommandOptions): Promise<Pick<FleetOptions, 'count' | 'systems'>> {
-  if (systems === undefined) return { count: count ?? 1 }
+/** URL of the database's host, to which the Ironic has a way too; undefined for a socket of this host. */
+function urlTowards({ connections: [first] }: DatabaseAddress): string | undefined {
+  const { host = '', port } = first?.config ?? {}
+  if (host.startsWith('/')) return undefined
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+async function machinesOf(
+  options: FleetCommandOptions,
+): Promise<Pick<FleetOptions, 'count' | 'systems' | 'namePrefix'>> {
+  const { count, systems, 'name-prefix': namePrefix } = options
+  if (systems === undefined) return { count: count ?? 1, ...defined({ namePrefix }) }
   return { count: 0, systems: readSystems(await readTextFile(systems, 'list of systems'), systems) }
 }
 
@@ -210,54 +233,13 @@ function paceOf(options: FleetCommandOptions): MachinePace {
   }
 }
 
-interface Enrolling {
-  url: string
-  driver: 'redfish' | 'ipmi'
-  bootInterface: string
-  driverInfo: Readonly<Record<string, string>>
-  environment: Environment
-  /** Resolves when the fleet is to stop, which ends the enrollment. */
-  stop: Promise<void>
-  say: SayEvent
-}
-
-async function enroll(hosts: readonly FleetHost[], { url, environment, stop, say, ...nodes }: Enrolling) {
-  const { headers, tls } = await accessOf(environment.variables)
-  // The Ironic is elsewhere: --speed does not make it faster.
-  const clock = systemClock()
-  await using transport = new HttpTransport({ clock, tls })
-  const ending = new AbortController()
-  void stop.then(() => ending.abort())
-  let added = 0
-  const enrolling = enrollHosts(hosts, {
-    ...nodes,
-    url,
-    transport,
-    headers,
-    clock,
-    signal: ending.signal,
-    onEnrolled: ({ name }, uuid, isNew) => {
-      if (isNew) added++
-      say('enrolled', `${name}  ${isNew ? 'enrolled' : 'was enrolled'} as ${uuid}`, { name, uuid, new: isNew })
-    },
-    onAway: (reason) =>
-      say('waiting', `Ironic cannot be reached; retrying every ${durationText(IRONIC_RETRY_INTERVAL)}: ${reason}`, {
-        reason,
-      }),
-  })
-  try {
-    await enrolling
-  } catch (error) {
-    if (ending.signal.aborted) return
-    throw error
-  }
-  say('all-enrolled', `${added} of ${hosts.length} machines were new to ${url}`, { new: added })
-}
-
 const splitSetting = (setting: string): [name: string, value: string] => {
   const at = setting.indexOf('=')
   return [setting.slice(0, at), setting.slice(at + 1)]
 }
+
+/** Options of the database of the Ironic. */
+const FLEET_DATABASE_OPTIONS = ['database', 'database-schema', 'database-password-file'] as const
 
 /** Options of nodes that a file of another form than nodes cannot hold. */
 const OF_NODES = ['driver-info', 'boot-interface'] as const
@@ -266,7 +248,7 @@ function checkFleetOptions(options: FleetCommandOptions): void {
   const file = options['hosts-out']
   for (const name of OF_NODES) {
     const isLost = name === 'driver-info' ? /\.(ya?ml|csv)$/ : /\.csv$/
-    if (options[name] !== undefined && file !== undefined && isLost.test(file) && !options.enroll)
+    if (options[name] !== undefined && file !== undefined && isLost.test(file) && !options.enroll && !options.database)
       throw usageError(
         `${file} has no place for --${name}`,
         `name a .json file for nodes, enroll them with --enroll, or leave out --${name}`,
@@ -277,7 +259,17 @@ function checkFleetOptions(options: FleetCommandOptions): void {
       '--systems and --count both say how many machines there are',
       'leave out --count: each system of the list becomes a machine',
     )
-  if (options.enroll && options['ironic-url'] === undefined)
+  if (options.systems !== undefined && options['name-prefix'] !== undefined)
+    throw usageError(
+      '--name-prefix is for machines that are counted, and --systems names its own',
+      'leave out --name-prefix',
+    )
+  if (options.database !== undefined && options['ironic-url'] !== undefined)
+    throw usageError(
+      '--database and --ironic-url both say where the Ironic is',
+      'leave out --ironic-url: an API is found in the database',
+    )
+  if (options.enroll && options['ironic-url'] === undefined && options.database === undefined)
     throw usageError('--enroll needs an Ironic', 'name it with --ironic-url; env takes the URL from OS_ENDPOINT')
   if (options['notifier-port'] !== undefined && options['ironic-url'] === undefined)
     throw usageError('--notifier-port needs the Ironic that agents call', 'name it with --ironic-url')

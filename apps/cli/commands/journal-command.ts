@@ -1,5 +1,5 @@
 import { defined } from '../../../base/runtime/index.js'
-import { entryLine, type JournalEntry, type JournalKind } from '../../../control/index.js'
+import { entryLine, type JournalEntry, type JournalKind, type MissingProcess } from '../../../control/index.js'
 import type { Environment } from '../environment.js'
 import { withLab } from '../with-lab.js'
 import { writeOutput } from '../output/write-output.js'
@@ -22,18 +22,31 @@ export function journal(options: JournalCommandOptions, environment: Environment
     }
     const print = (entry: JournalEntry) => environment.stdout.either(json, entry, entryLine(entry))
     const entries: JournalEntry[] = []
+    let after: JournalPlace = 0
+    let missing: readonly MissingProcess[] = []
     for (let isMore = true; isMore;) {
-      const after = entries.at(-1)?.id ?? 0
       const page = await lab.journal({ ...query, after, limit: 1000 })
       entries.push(...page.entries)
+      after = placeBehind(page.entries) ?? after
+      missing = page.missing ?? []
       isMore = page.next !== null
     }
+    for (const { process, why } of missing)
+      environment.stderr.line(`ironstage: the entries of ${process} are missing: ${why}`)
     // A node that was deleted still has entries; a name that never had any is checked.
     if (entries.length === 0 && query.node !== undefined && follow !== true) await lab.node(query.node)
     for (const entry of last === undefined ? entries : last === 0 ? [] : entries.slice(-last)) print(entry)
-    if (follow) for await (const entry of lab.events({ ...query, after: entries.at(-1)?.id ?? 0 })) print(entry)
+    if (follow) for await (const entry of lab.events({ ...query, after })) print(entry)
     return 0
   })
+}
+
+/** The id of an entry, or a place in the journals of several processes. */
+type JournalPlace = number | string
+
+function placeBehind(entries: readonly JournalEntry[]): JournalPlace | undefined {
+  const last = entries.at(-1)
+  return last?.cursor ?? last?.id
 }
 
 /** @throws UserError (usage) */

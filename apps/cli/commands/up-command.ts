@@ -7,6 +7,8 @@ import {
   type Logger,
   LabClock,
   letGarbageGrow,
+  minutes,
+  readDuration,
   systemClock,
   systemRandom,
   type ConfigFile,
@@ -38,12 +40,17 @@ import { hostOfNode } from './host-of-node.js'
 import type { UpCluster } from './up-cluster.js'
 import type { UpIronicObject } from './up-ironic-object.js'
 import { readActors } from './up-actors.js'
+import { readUpDatabase } from './up-database.js'
+import { refuseMachineOptions, upMachines } from './up-machines.js'
 import { readyLines } from './up-ready.js'
 import type { UP_OPTIONS } from '../options/option-lists.js'
 import { usageError } from '../usage-error.js'
 
 type UpOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
 type LabElsewhere = NonNullable<ServeOptions['elsewhere']>
+
+/** A conductor waits as long for the work on its nodes to end, as Ironic's (`[conductor]graceful_shutdown_timeout`). */
+const HANDOVER_TIME = minutes(1)
 
 /** `ironstage up`: serves until a signal stops it. */
 // eslint-disable-next-line max-lines-per-function -- a linear script: what is opened here is closed at its end, in reverse
@@ -57,6 +64,8 @@ export async function up(
     const { upOperators } = await import('./up-operators.js')
     return upOperators(commandOptions, environment, () => untilStopped(commandOptions, environment))
   }
+  if (commandOptions.role === 'machines') return upMachines(commandOptions, environment, configFiles.length > 0)
+  refuseMachineOptions(commandOptions)
   await using object = await ironicObjectOf(commandOptions)
   const options = object?.mergedOptions(commandOptions) ?? commandOptions
   const json = options.json ?? false
@@ -66,6 +75,9 @@ export async function up(
   checkBegin(options)
   checkElsewhere(options)
   const clock = new LabClock({ mode: clockMode(options) })
+  const shutdownDelay = readDuration(options['shutdown-delay'] ?? '0s')!
+  const isHandingOver = options.database !== undefined && options.role !== 'api'
+  environment.allowStop?.(shutdownDelay + (isHandingOver ? HANDOVER_TIME : 0))
   const faults = options.faults === undefined ? [] : await faultsIn([options.faults], environment)
   const byDefault = useCoreosIpa(environment.variables)
   const watching = watchNodes(say, json)
@@ -93,7 +105,7 @@ export async function up(
   recordings.open(replayedIronic(served))
   await using _replays = recordings
   const uiUrl = dashboardUrl(served.url, options)
-  served.stage.faults.addAll(faults)
+  await served.stage.addFaults(faults)
   if (options.verbose) served.stage.journal.listen((entry) => say(entry, entryLine(entry)))
   await using api = await cluster?.open(served, clock, logger)
   if (object && api) await object.show(api.client, clock)
@@ -150,9 +162,15 @@ export async function up(
       onChange: (report) => say(hostEvent(report), hostText(report)),
     })
   const why = await untilStopped(options, environment)
-  for (const fault of served.stage.faults.list())
+  // Faults of several processes go on after the end of one.
+  const ownFaults = served.stage.member ? [] : served.stage.faults.list()
+  for (const fault of ownFaults)
     if (fault.struck === 0) logger('warn', `a fault met nothing: ${faultLine(maskValue(fault) as FaultReport)}`)
   if (!json) stdout.line(`ironstage stops: ${why}`)
+  if (shutdownDelay > 0) {
+    served.stage.drain()
+    await systemClock().sleep(shutdownDelay)
+  }
   // As kubectl apply ends where it could not take all objects.
   return hosts?.isRefused ? 1 : 0
 }
@@ -228,10 +246,9 @@ async function labRequest(options: UpOptions, environment: Environment, configFi
   }
 }
 
-/** The database that this process shares with others, which few commands name. */
+/** The database that this process shares with others. */
 async function databaseOf(options: UpOptions, { variables }: Environment): Promise<ServeOptions['database']> {
   if (DATABASE_OPTIONS.every((name) => options[name] === undefined)) return undefined
-  const { readUpDatabase } = await import('./up-database.js')
   return readUpDatabase(options, variables)
 }
 
@@ -261,13 +278,13 @@ function checkElsewhere(options: UpOptions): void {
   if (options.machines === 'here')
     throw usageError(
       '--machines here: the machines of --database are elsewhere, where all of its processes reach them',
-      'leave it out; ironstage fleet has the machines',
+      'leave it out; --role machines and ironstage fleet have the machines',
     )
   const own = OWN_MACHINE_OPTIONS.find((name) => options[name] !== undefined && options[name] !== false)
   if (own !== undefined)
     throw usageError(
       `--${own} is about machines of this process, and ${owner} has none`,
-      `leave one of them out; ironstage fleet has the machines, and takes their options`,
+      'leave one of them out; --role machines and ironstage fleet have the machines, and take their options',
     )
   if (options.clock === 'manual' || options.clock === 'auto')
     throw usageError(

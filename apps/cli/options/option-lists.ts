@@ -73,6 +73,8 @@ export const UP_OPTIONS = [
   'faults',
   'realistic',
   'steps',
+  'name-prefix',
+  'advertise',
   'open',
   'no-ui',
   'stop-with-stdin',
@@ -207,6 +209,9 @@ export const REHEARSE_OPTIONS = [
 
 export const FLEET_OPTIONS = [
   ...namesOf(FLEET_SHAPES),
+  'database',
+  'database-schema',
+  'database-password-file',
   'hardware',
   'redfish-port',
   'ipmi-port',

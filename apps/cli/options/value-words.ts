@@ -72,8 +72,8 @@ export const ACTOR_WORDS = ['bmo', 'none', 'all'] as const
 /** Values of `--machines`. */
 export const MACHINE_PLACES = ['here', 'elsewhere'] as const
 
-/** Values of `--role`; machines are of `ironstage fleet`. */
-export const ROLE_WORDS = all<Exclude<MemberRole, 'machines'>>({ all: true, api: true, conductor: true })
+/** Values of `--role`. */
+export const ROLE_WORDS = all<MemberRole>({ all: true, api: true, conductor: true, machines: true })
 
 /** Values of `--ironic-release`. */
 export const RELEASE_WORDS = all<IronicRelease>({

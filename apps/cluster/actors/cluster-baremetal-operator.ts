@@ -19,7 +19,8 @@ import {
 } from '../../../base/kubernetes/index.js'
 import { isRolledOut } from '../site/pods.js'
 import { ensureClusterOperator } from './cluster-operator.js'
-import { addressVariables, imageServiceEnvironment } from './image-service-environment.js'
+import { INSTALL_CONFIG, installConfig } from './install-config.js'
+import { addressVariables, imageServiceEnvironment, type ServiceSite } from './image-service-environment.js'
 
 const CLUSTER_BAREMETAL_OPERATOR = 'cluster-baremetal-operator'
 
@@ -156,6 +157,7 @@ class ProvisioningController implements ResourceController {
   readonly watches: readonly WatchedKind[] = [
     { kind: 'Provisioning' },
     watchObject('ConfigMap', IMAGES, SINGLETON),
+    watchObject('ConfigMap', INSTALL_CONFIG, SINGLETON),
     { kind: 'Deployment', keysOf: ({ namespace }) => (namespace === NAMESPACE ? [SINGLETON] : []) },
     watchObject('ClusterOperator', CLUSTER_OPERATOR, SINGLETON),
   ]
@@ -178,8 +180,13 @@ class ProvisioningController implements ResourceController {
     const named = imagesIn(images.data?.['images.json'])
     if (typeof named === 'string') return this.#report('InvalidConfiguration', named)
     return this.#parts.behaviours.as === 'today'
-      ? this.#applyAll(withIsoSource(named, provisioning), version)
+      ? this.#applyAll(withIsoSource(named, provisioning), version, await this.#site(provisioning))
       : this.#rollOut(named, version)
+  }
+
+  async #site({ spec }: Provisioning): Promise<ServiceSite> {
+    const install = await installConfig(this.#parts.kube)
+    return { install, ...defined({ ntpServers: spec.additionalNTPServers }) }
   }
 
   /** The release that its own pod belongs to; undefined before there is one. */
@@ -209,10 +216,10 @@ class ProvisioningController implements ResourceController {
   }
 
   /** Applies all Deployments, and reports how far metal3 and BareMetal Operator are (Reconcile of the real one). */
-  async #applyAll(images: Images, version: string): Promise<ReconcileResult> {
+  async #applyAll(images: Images, version: string, site: ServiceSite): Promise<ReconcileResult> {
     const behaviours = this.#parts.behaviours.of(version)
     if (behaviours.has(REPORTS_FIRST)) await this.#reportUpgrade(version)
-    const { imageService, others } = wantedDeployments(images, this.#parts, version)
+    const { imageService, others } = wantedDeployments(images, this.#parts, { version, site })
     const { ironicUrl } = this.#parts
     if (!(await this.#areApplied(others))) await this.#report('SyncingResources', 'Applying metal3 resources')
     const applied: Deployment[] = []
@@ -302,7 +309,8 @@ class ProvisioningController implements ResourceController {
     }
     if (JSON.stringify(current.spec.template) === JSON.stringify(template)) return current
     if (name === DEPLOYMENTS.ironic && !behaviours.has(RESTARTS_IRONIC)) return current
-    const because = `the release ${version} has another image`
+    const isSame = imagesOf(current.spec.template) === imagesOf(template)
+    const because = isSame ? 'its settings have changed' : `the release ${version} has another image`
     // As the document has it, the image service goes first.
     const isEarly = name === DEPLOYMENTS.imageService && behaviours.has(IMAGE_SERVICE_FIRST)
     announce({
@@ -355,9 +363,13 @@ interface WantedDeployment {
 /**
  * The Deployments of metal3; releases before the live ISO have no image service.
  *
- * @param version release of the operator, as of today
+ * @param own release and settings of the operator, as of today
  */
-function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalOperatorParts, version?: string) {
+function wantedDeployments(
+  images: Images,
+  { ironicUrl, oldRamdisk }: BaremetalOperatorParts,
+  own: { version?: string; site?: ServiceSite } = {},
+) {
   const { imageCustomizationController, machineOSImages, baremetalIpaDownloader, baremetalIronicAgent = '' } = images
   const { bootIsoSource: isoSource } = images
   const variables = (all: Record<string, string>) => Object.entries(all).map(([name, value]) => ({ name, value }))
@@ -394,7 +406,8 @@ function wantedDeployments(images: Images, { ironicUrl, oldRamdisk }: BaremetalO
     ),
   ]
   if (imageCustomizationController === undefined) return { imageService: [], others }
-  const env = variables(imageServiceEnvironment({ ironicUrl, agentImage: baremetalIronicAgent, version }))
+  const settings = { ironicUrl, agentImage: baremetalIronicAgent, version: own.version }
+  const env = variables(imageServiceEnvironment({ ...settings, ...defined({ site: own.site }) }))
   const imageService = deployment(
     DEPLOYMENTS.imageService,
     { name: CONTAINERS.imageService, image: imageCustomizationController, env },

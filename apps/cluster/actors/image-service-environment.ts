@@ -1,4 +1,6 @@
 import { posix } from 'node:path'
+import { defined } from '../../../base/runtime/index.js'
+import type { InstallConfig } from './install-config.js'
 import type { PodContainer } from '../../../base/kubernetes/index.js'
 import { readVersion } from './cluster-version-operator/release-version.js'
 
@@ -14,10 +16,20 @@ interface ServiceSettings {
   ironicUrl: string
   /** Release of the operator that makes its Deployment; undefined for that of the design documents. */
   version: string | undefined
+  /** Settings of the cluster. */
+  site?: ServiceSite
+}
+
+/** Settings of a cluster that its deploy images follow. */
+export interface ServiceSite {
+  install: InstallConfig
+  /** `spec.additionalNTPServers` of the Provisioning. */
+  ntpServers?: readonly string[]
 }
 
 /** First releases with a variable: branches of cluster-baremetal-operator, provisioning/image_customization.go. */
 const SINCE: Readonly<Record<string, readonly [major: number, minor: number]>> = {
+  ADDITIONAL_NTP_SERVERS: [4, 18],
   CA_BUNDLE: [4, 18],
   DEPLOY_KERNEL: [4, 22],
   IRONIC_ROOTFS_URL: [4, 22],
@@ -25,7 +37,12 @@ const SINCE: Readonly<Record<string, readonly [major: number, minor: number]>> =
 }
 
 /** Environment of image-customization-controller in a Deployment that cluster-baremetal-operator makes. */
-export function imageServiceEnvironment({ agentImage, ironicUrl, version }: ServiceSettings): Record<string, string> {
+export function imageServiceEnvironment({
+  agentImage,
+  ironicUrl,
+  version,
+  site,
+}: ServiceSettings): Record<string, string> {
   const all: Record<string, string> = {
     DEPLOY_ISO: `${AGENT_FILE}.iso`,
     DEPLOY_INITRD: `${AGENT_FILE}.initramfs`,
@@ -35,6 +52,7 @@ export function imageServiceEnvironment({ agentImage, ironicUrl, version }: Serv
     REGISTRIES_CONF_PATH: '/etc/containers/registries.conf',
     CA_BUNDLE: '/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt',
     ...addressVariables(ironicUrl),
+    ...(site ? siteVariables(site, ironicUrl) : {}),
   }
   const [major, minor] = readVersion(version ?? '')?.numbers ?? [4, 10]
   const isKnown = ([name]: [string, string]): boolean => {
@@ -42,6 +60,36 @@ export function imageServiceEnvironment({ agentImage, ironicUrl, version }: Serv
     return major > since || (major === since && minor >= sinceMinor)
   }
   return Object.fromEntries(Object.entries(all).filter(isKnown))
+}
+
+/**
+ * Variables of the cluster's own settings (cluster-baremetal-operator 4ecb36c provisioning/image_customization.go
+ * createImageCustomizationContainer, baremetal_pod.go envWithProxy).
+ */
+function siteVariables({ install, ntpServers = [] }: ServiceSite, ironicUrl: string): Record<string, string> {
+  const { sshKey = '', proxy = {}, networking = {} } = install
+  const { httpProxy, httpsProxy, noProxy = '' } = proxy
+  const address = URL.canParse(ironicUrl) ? new URL(ironicUrl).hostname : ''
+  const isProxied = httpProxy !== undefined || httpsProxy !== undefined
+  return {
+    ADDITIONAL_NTP_SERVERS: ntpServers.join(','),
+    IP_OPTIONS: ipOptions(networking.serviceNetwork ?? []),
+    IRONIC_RAMDISK_SSH_KEY: sshKey.trim(),
+    ...defined({
+      HTTP_PROXY: httpProxy,
+      HTTPS_PROXY: httpsProxy,
+      NO_PROXY: isProxied ? `${noProxy},${address}` : undefined,
+    }),
+  }
+}
+
+/** Kernel arguments of the machines' network, by the addresses of services (provisioning/provisioning_info.go IpOption). */
+function ipOptions(serviceNetwork: readonly string[]): string {
+  const isSix = (network: string): boolean => network.includes(':')
+  const hasSix = serviceNetwork.some(isSix)
+  const hasFour = serviceNetwork.length === 0 || serviceNetwork.some((network) => !isSix(network))
+  const kinds = [...(hasFour ? ['dhcp'] : []), ...(hasSix ? ['dhcp6'] : [])]
+  return `ip=${kinds.join(',')}`
 }
 
 /** The variables that name Ironic's address: empty while it has none. */

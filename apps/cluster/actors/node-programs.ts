@@ -9,6 +9,8 @@ import type {
 } from '../../../machine/index.js'
 import type { ActorParts } from '../../../base/kubernetes/index.js'
 import { markUnknown, nodeNameOf, registerNode } from './kubelet.js'
+import type { InternalRegistry } from '../site/internal-registry.js'
+import { reportNodeRegistry } from './machine-config-operator/internal-release/node-registry.js'
 import { runMachineConfigDaemon } from './machine-config-operator/daemon/machine-config-daemon.js'
 
 /** Time that a kubelet may be silent (kube-controller-manager's --node-monitor-grace-period of OpenShift 4). */
@@ -18,6 +20,8 @@ export interface NodeProgramsParts extends ActorParts {
   machines: Machines
   /** Tells of boots and of power. */
   probe: Probe
+  /** The registry of the control plane, in a cluster that was installed without another one. */
+  internalRegistry?: InternalRegistry
   /** Runs the machine config daemon of a node until a signal ends it; default: as it is. */
   runDaemon?: (run: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<void>
 }
@@ -92,7 +96,12 @@ class NodePrograms {
     this.#silences.get(name)?.abort()
     const done = (async () => {
       const node = await registerNode(machine, this.#parts)
-      const runDaemon = (until: AbortSignal) => runMachineConfigDaemon({ ...parts, machine, node }, until)
+      const runDaemon = async (until: AbortSignal): Promise<void> => {
+        const daemon = { ...parts, machine, node }
+        const { internalRegistry: registry } = parts
+        const reporting = registry ? reportNodeRegistry({ ...daemon, registry }, until) : Promise.resolve()
+        await Promise.all([runMachineConfigDaemon(daemon, until), reporting])
+      }
       if (!ending.signal.aborted) await (parts.runDaemon?.(runDaemon, ending.signal) ?? runDaemon(ending.signal))
     })().catch((error: unknown) => {
       if (!ending.signal.aborted)

@@ -1,5 +1,13 @@
+import { reachesRelease } from '../../../base/kubernetes/index.js'
 import { countText } from '../../../base/runtime/index.js'
 import { isOlder, isSameMinor } from '../actors/cluster-version-operator/release-version.js'
+import { KEEPS_REGISTRY_STAMP } from '../actors/machine-config-operator/machine-config-behaviours.js'
+import {
+  internalReleaseConfig,
+  isInternalReleaseConfig,
+  staleRegistry,
+} from '../actors/machine-config-operator/internal-release/internal-release-names.js'
+import { GENERATED_BY, ROLES } from '../actors/machine-config-operator/machine-config-names.js'
 import { skewEnforcement, skewProblem } from '../actors/machine-config-operator/boot-images/boot-image-skew.js'
 import {
   missingDefault,
@@ -16,6 +24,14 @@ import type {
   OwnMachineSet,
   SkewEnforcement,
 } from './own-objects.js'
+import {
+  availableBundles,
+  hasRegistryBeside,
+  internalReleaseOf,
+  isBundleOf,
+  stampedConfigs,
+} from './own-internal-release.js'
+import { internalMirrorsOf } from './own-scenario.js'
 import { nodeImageConfig } from './node-image-config.js'
 import { defaultStreamOf, wantedStreamOf } from './own-streams.js'
 import { skippedMinors } from './release-names.js'
@@ -57,6 +73,8 @@ export function clusterFindings(input: FindingsInput): ClusterFinding[] {
     ...versionFindings(input, [...operators, ...skew]),
     ...operators,
     ...skew,
+    ...internalReleaseFindings(input),
+    ...stampFindings(input),
     ...streamFindings(input),
     ...cluster.pools.flatMap((pool) => imageFindings(pool, input)),
     ...cluster.pools.flatMap((pool) => poolFindings(pool, input)),
@@ -208,6 +226,55 @@ function poolFindings(pool: ClusterPool, { cluster, to }: FindingsInput): Cluste
     })
   return found
 }
+
+/** The release image that the control plane serves: another release has to come from a registry beside it. */
+function internalReleaseFindings({ cluster, to }: FindingsInput): ClusterFinding[] {
+  const release = internalReleaseOf(cluster)
+  if (!release) return []
+  const subject = 'InternalReleaseImage cluster'
+  const bundles = availableBundles(release)
+  const found: ClusterFinding[] = []
+  if (!bundles.some((name) => isBundleOf(name, to)) && !hasRegistryBeside(internalMirrorsOf(cluster)))
+    found.push({
+      effect: 'blocks',
+      subject,
+      says: `does not have ${to}${bundles.length === 0 ? '' : `, but ${bundles.join(', ')}`}, and no mirror set names a registry beside the control plane: the version operator cannot retrieve it. Copy it to a registry of your own, and add that to the mirror sets, before`,
+    })
+  const degraded = conditionIn(release.status?.conditions, 'Degraded')
+  if (degraded?.status === 'True')
+    found.push({
+      effect: degraded.reason === 'ApiIntNotAvailable' ? 'holds back' : 'warns',
+      subject,
+      says: `is degraded: ${reasonOf(degraded)}`,
+    })
+  const missing = release.spec.releases.filter(({ name }) => release.status && !bundles.includes(name))
+  if (missing.length > 0 && degraded?.status !== 'True')
+    found.push({
+      effect: 'warns',
+      subject,
+      says: `asks for ${missing.map(({ name }) => name).join(', ')}: The specified release image is not available`,
+    })
+  return found
+}
+
+/** MachineConfigs of the internal registry keep the operator that made them, also after the registry has been given up. */
+function stampFindings({ cluster, to }: FindingsInput): ClusterFinding[] {
+  const { objects } = cluster.folder
+  const known = stampedConfigs(objects).map(({ metadata }) => metadata.name)
+  const isUnknown = internalReleaseOf(cluster) !== undefined && !objects.MachineConfig.some(isOfRegistry)
+  const names = isUnknown ? ROLES.map((role) => internalReleaseConfig(role)) : known
+  const [first] = names
+  if (first === undefined || !reachesRelease(cluster.version, KEEPS_REGISTRY_STAMP.since!)) return []
+  return [
+    {
+      effect: 'blocks',
+      subject: `MachineConfig ${first}`,
+      says: `keeps the stamp of the operator that made it: no pool is rendered by that of ${to} (RenderDegraded), machine-config is degraded, and the upgrade waits: ${staleRegistry(first, cluster.version, to)}. Remove the stamp before: oc annotate mc ${names.join(' ')} ${GENERATED_BY}-`,
+    },
+  ]
+}
+
+const isOfRegistry = ({ metadata }: { metadata: { name: string } }): boolean => isInternalReleaseConfig(metadata.name)
 
 /** Streams that are asked for, and that the release no longer has: machine-config then waits, and the upgrade with it. */
 function streamFindings({ cluster, to, streams: brought }: FindingsInput): ClusterFinding[] {

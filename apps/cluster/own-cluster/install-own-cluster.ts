@@ -1,16 +1,24 @@
 import { apiVersionOf, createIfAbsent, type BareMetalProviderSpec } from '../../../base/kubernetes/index.js'
 import { defined, hours } from '../../../base/runtime/index.js'
-import { OWN_SETTINGS, REQUIRED_FOR_UPGRADE, ROLE } from '../actors/machine-config-operator/machine-config-names.js'
+import { isInternalReleaseConfig } from '../actors/machine-config-operator/internal-release/internal-release-names.js'
+import {
+  GENERATED_BY,
+  OWN_SETTINGS,
+  REQUIRED_FOR_UPGRADE,
+  ROLE,
+} from '../actors/machine-config-operator/machine-config-names.js'
 import { OS_IMAGE_STREAM } from '../admission/stream-policies.js'
-import { PROVISIONING, providerSpec, writePlatform } from '../rehearsal/installation.js'
+import { PROVISIONING, providerSpec, writeInternalRelease, writePlatform } from '../rehearsal/installation.js'
 import { MACHINE_API_NAMESPACE, ROLE_LABEL, type RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
+import { keepInside, mirrorImages } from '../rehearsal/prepared-releases.js'
 import { waitForObject } from '../rehearsal/object-waits.js'
 import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
 import type { ClusterMember, OwnCluster } from './own-cluster.js'
 import { createOwnHost, createSpare } from './own-hosts.js'
 import { publishNodeImages } from './own-node-images.js'
 import type { OwnMachineSet } from './own-objects.js'
-import { NOW } from './own-scenario.js'
+import { availableBundles, internalReleaseOf, isBundleOf, stampedConfigs } from './own-internal-release.js'
+import { NEXT, NOW } from './own-scenario.js'
 import { labelNodes } from './label-nodes.js'
 import { defaultStreamOf, installedStream } from './own-streams.js'
 import { waitForHosts } from './own-waits.js'
@@ -24,6 +32,7 @@ import { waitForHosts } from './own-waits.js'
 export async function installOwnCluster(own: OwnCluster, rehearsed: RehearsedCluster): Promise<string | null> {
   const { kube } = rehearsed
   await writePlatform(rehearsed, own.isSingleNode)
+  await stockRegistries(own, rehearsed)
   await kube.create({
     apiVersion: apiVersionOf('Provisioning'),
     kind: 'Provisioning',
@@ -36,12 +45,45 @@ export async function installOwnCluster(own: OwnCluster, rehearsed: RehearsedClu
   await writeSettings(own, rehearsed)
   await createPools(own, rehearsed)
   await createConfigs(own, rehearsed)
+  await dropStamps(own, rehearsed)
   for (const member of own.members) await createMember(member, own, rehearsed)
   await createSets(own, rehearsed)
   for (const host of own.spares) await createSpare(host, own, rehearsed)
   return (
     (await waitUntilSettled(rehearsed, 'nodes')) ?? (await labelNodes(own, rehearsed)) ?? waitForHosts(own, rehearsed)
   )
+}
+
+/** Puts releases where the cluster has them: on its control plane, and in a registry beside it. */
+async function stockRegistries(own: OwnCluster, rehearsed: RehearsedCluster): Promise<void> {
+  const { site } = rehearsed
+  const release = internalReleaseOf(own)
+  if (!release || !site.internalRegistry) return
+  const [present] = site.internalRegistry.bundles
+  const named = release.spec.releases.find(({ name }) => isBundleOf(name, own.version))
+  if (present && named) present.name = named.name
+  const next = rehearsed.release(NEXT)
+  if (availableBundles(release).some((name) => isBundleOf(name, next.version))) keepInside(next.made, next.images, site)
+  mirrorImages(next.images, site)
+  await writeInternalRelease(
+    rehearsed,
+    release.spec.releases.map(({ name }) => name),
+  )
+}
+
+/** Takes the release out of MachineConfigs from which it was removed, so that later operators take them. */
+async function dropStamps({ folder }: OwnCluster, { kube }: RehearsedCluster): Promise<void> {
+  const stamped = stampedConfigs(folder.objects)
+  const free = folder.objects.MachineConfig.filter(
+    (config) => isInternalReleaseConfig(config.metadata.name) && !stamped.includes(config),
+  )
+  for (const { metadata } of free)
+    if (await kube.find('MachineConfig', { name: metadata.name }))
+      await kube.patch(
+        'MachineConfig',
+        { name: metadata.name },
+        { metadata: { annotations: { [GENERATED_BY]: null } } },
+      )
 }
 
 /** Gives the machine config operator the settings of the cluster. */
@@ -111,12 +153,19 @@ async function createConfigs(own: OwnCluster, rehearsed: RehearsedCluster): Prom
   const { kube } = rehearsed
   const images = publishNodeImages(own, rehearsed)
   for (const { metadata, spec } of own.folder.objects.MachineConfig) {
-    if (OF_TEMPLATES.test(metadata.name) || metadata.labels?.[ROLE] === undefined) continue
+    const { name, labels, annotations = {} } = metadata
+    const isOfRegistry = isInternalReleaseConfig(name)
+    if (OF_TEMPLATES.test(name) || labels?.[ROLE] === undefined || (isOfRegistry && internalReleaseOf(own))) continue
+    const stamp = isOfRegistry && (annotations[GENERATED_BY] ?? '') !== '' ? own.version : undefined
     await createIfAbsent(() =>
       kube.create<'MachineConfig'>({
         apiVersion: apiVersionOf('MachineConfig'),
         kind: 'MachineConfig',
-        metadata: { name: metadata.name, labels: metadata.labels ?? {} },
+        metadata: {
+          name,
+          labels,
+          ...defined({ annotations: stamp === undefined ? undefined : { [GENERATED_BY]: stamp } }),
+        },
         spec: defined({
           config: spec.config ?? undefined,
           kernelArguments: spec.kernelArguments ?? undefined,

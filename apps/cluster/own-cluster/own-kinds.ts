@@ -256,9 +256,25 @@ export const PLAYED_KINDS: Readonly<Record<OwnKind, PlayedKind>> = {
         infrastructureName: TEXT,
         platform: TEXT,
         platformStatus: members({ type: TEXT }),
+        apiServerInternalURI: TEXT,
         controlPlaneTopology: TEXT,
       }),
     }),
+  },
+  InternalReleaseImage: {
+    group: MACHINE_CONFIG,
+    versions: ['v1', 'v1alpha1'],
+    resource: 'internalreleaseimages',
+    schema: own(
+      {
+        spec: members({ releases: { type: 'array', items: members({ name: TEXT }, ['name']) } }, ['releases']),
+        status: members({
+          conditions: CONDITIONS,
+          releases: { type: 'array', items: members({ name: TEXT, image: TEXT, conditions: CONDITIONS }, ['name']) },
+        }),
+      },
+      ['spec'],
+    ),
   },
   Machine: {
     group: MACHINE,

@@ -63,6 +63,7 @@ interface OwnInfrastructure extends OwnObject<'Infrastructure'> {
     infrastructureName?: string
     platform?: string
     platformStatus?: { type?: string }
+    apiServerInternalURI?: string
     controlPlaneTopology?: string
   }
 }
@@ -99,6 +100,12 @@ export interface OwnMachineConfig extends OwnObject<'MachineConfig'> {
 interface OwnImageStream extends OwnObject<'OSImageStream'> {
   spec?: { defaultStream?: string }
   status?: { defaultStream?: string; availableStreams?: { name: string }[] }
+}
+
+/** The releases that the control plane serves; in v1alpha1 the status may be missing. */
+export interface OwnInternalRelease extends OwnObject<'InternalReleaseImage'> {
+  spec: { releases: { name: string }[] }
+  status?: { conditions?: OwnCondition[]; releases?: { name: string; image?: string; conditions?: OwnCondition[] }[] }
 }
 
 /** How the age of boot images is judged, as `MachineConfiguration` states it. */
@@ -201,6 +208,7 @@ export interface OwnKinds {
   ImageDigestMirrorSet: OwnMirrorSet
   ImageTagMirrorSet: OwnMirrorSet
   Infrastructure: OwnInfrastructure
+  InternalReleaseImage: OwnInternalRelease
   Machine: OwnMachine
   MachineConfig: OwnMachineConfig
   MachineConfigPool: OwnPool

@@ -1,9 +1,13 @@
+import { isInternalRegistry } from '../../../base/registry/index.js'
 import { defined, UserError } from '../../../base/runtime/index.js'
 import { ERRORS } from '../errors.js'
 import { isOlder, readVersion } from '../actors/cluster-version-operator/release-version.js'
 import { STREAMS_SINCE, type OwnRelease } from '../rehearsal/own-releases.js'
 import type { Scenario, ScenarioRelease } from '../rehearsal/scenario.js'
 import type { OwnCluster } from './own-cluster.js'
+import type { RepositoryMirrors } from '../site/container-registry.js'
+import { internalMirrors } from '../site/internal-registry.js'
+import { internalDomain, internalReleaseOf, withoutInstaller } from './own-internal-release.js'
 import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
 import { isOfRhel9, type ClusterStream } from './own-streams.js'
 import { madeCoreosVersion, nextMinor } from './release-names.js'
@@ -44,7 +48,8 @@ export function ownScenario(cluster: OwnCluster, target: UpgradeTarget): Scenari
   checkTarget(cluster, next.version)
   const { version, coreos, base } = cluster
   const family = /^\d+\.\d{8}\./.test(coreos) ? 'fcos' : 'rhcos'
-  const mirrors = mirrorsOf(cluster.folder.objects)
+  const isInternal = internalReleaseOf(cluster) !== undefined
+  const mirrors = isInternal ? internalMirrorsOf(cluster) : mirrorsOf(cluster.folder.objects)
   return {
     name: scenarioName(cluster.name),
     title: `the upgrade from ${version} to ${next.version}`,
@@ -60,11 +65,20 @@ export function ownScenario(cluster: OwnCluster, target: UpgradeTarget): Scenari
     },
     cluster: {
       release: NOW,
-      network: isMirrorAlone(mirrors) ? 'disconnected' : 'connected',
+      network: isInternal ? 'internal' : isMirrorAlone(mirrors) ? 'disconnected' : 'connected',
+      ...defined({ domain: isInternal ? internalDomain(cluster.folder.objects, mirrors) : undefined }),
       ...defined({ mirrors: mirrors.length === 0 ? undefined : mirrors }),
     },
     steps: [],
   }
+}
+
+/** Mirrors of a cluster whose control plane serves its release, made up where its mirror sets are not in the folder. */
+export function internalMirrorsOf({ folder }: OwnCluster): RepositoryMirrors[] {
+  const own = withoutInstaller(mirrorsOf(folder.objects))
+  const places = own.flatMap(({ mirrors }) => mirrors.map((place) => place.split('/')[0]!))
+  if (places.some((host) => isInternalRegistry(host))) return own
+  return [...own, ...internalMirrors(internalDomain(folder.objects, own))]
 }
 
 function releaseOf(cluster: OwnCluster, { named, own }: UpgradeTarget): ScenarioRelease {

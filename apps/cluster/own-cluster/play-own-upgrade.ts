@@ -21,7 +21,7 @@ export interface PlayedUpgrade {
   ended: number
   pools: PoolReport[]
   hosts: UpgradeReport['hosts']
-  pulled: { bytes: number; nodes: number; images: number }
+  pulled: Omit<UpgradeReport['pulled'], 'secondsEach' | 'model'>
   streams: UpgradeReport['streams']
   /** Sentences on things that have not settled. */
   unsettled: readonly string[]
@@ -67,10 +67,21 @@ export async function playOwnUpgrade(
       bytes: rehearsed.pulledBytes - before.bytes,
       nodes: new Set(pools.flatMap(({ reboots }) => reboots.map(({ node }) => node))).size,
       images: site.registry.pulled.length - before.images,
+      registries: registriesOf(site.registry.pulled.slice(before.images)),
     },
     streams: await streamReports(rehearsed, site.stage.registry.fetched.slice(before.layers)),
     unsettled,
   }
+}
+
+/** Number of images by the registry in front of their names. */
+function registriesOf(images: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const image of images) {
+    const [registry = ''] = image.split('/')
+    counts[registry] = (counts[registry] ?? 0) + 1
+  }
+  return counts
 }
 
 /** @returns the message of a refusal */

@@ -6,6 +6,9 @@ import { gatheredState } from './gathered-state.js'
 import { installOwnCluster } from './install-own-cluster.js'
 import { actionsText, clusterPolicies } from '../actors/machine-config-operator/daemon/node-disruption.js'
 import type { OwnCluster } from './own-cluster.js'
+import { SERVES_FROM_NODES } from '../actors/machine-config-operator/machine-config-behaviours.js'
+import { internalRegistry } from '../../../base/registry/index.js'
+import { availableBundles, internalDomain, internalReleaseOf } from './own-internal-release.js'
 import { isMirrorAlone, mirrorsOf } from './own-mirrors.js'
 import { nodeImageConfig } from './node-image-config.js'
 import { NEXT, ownScenario, streamNamesOf, type UpgradeTarget } from './own-scenario.js'
@@ -32,8 +35,7 @@ export function rehearseOwnCluster(
   target: UpgradeTarget,
   { onReport, ...options }: OwnRehearsalOptions,
 ): Promise<StoryEnd> {
-  // The operators of the design documents know no streams: one system runs everywhere.
-  const own = options.as === 'document' ? { ...cluster, streams: [] } : cluster
+  const own = options.as === 'document' ? withoutNewerKinds(cluster) : cluster
   const scenario = ownScenario(own, target)
   const next = scenario.releases[NEXT]!
   const to = next.version
@@ -48,6 +50,12 @@ export function rehearseOwnCluster(
     },
   }
   return rehearse(scenario, options, plan)
+}
+
+/** The operators of the design documents know neither streams nor a release that the control plane serves. */
+function withoutNewerKinds(cluster: OwnCluster): OwnCluster {
+  const { folder } = cluster
+  return { ...cluster, streams: [], folder: { ...folder, objects: { ...folder.objects, InternalReleaseImage: [] } } }
 }
 
 function failuresOf(played: PlayedUpgrade, findings: readonly ClusterFinding[], to: string): string[] {
@@ -111,11 +119,14 @@ function disruptionRows({ folder }: OwnCluster): UpgradeReport['disruption'] {
   const own = configuration?.spec?.nodeDisruptionPolicy ?? {}
   const isOwnFile = (path: string): boolean =>
     !defaults.includes(path) || (own.files ?? []).some((one) => one.path === path)
+  const defaultUnits = clusterPolicies(undefined).units.map(({ name }) => name)
+  const isOwnUnit = (unit: string): boolean =>
+    !defaultUnits.includes(unit) || (own.units ?? []).some(({ name }) => name === unit)
   const reboots = actionsText([{ type: 'Reboot' }])
   return [
     { of: 'node image, kernel arguments, kernel, extensions', does: reboots, isOwn: true },
     ...files.map(({ path, actions }) => ({ of: path, does: actionsText(actions), isOwn: isOwnFile(path) })),
-    ...units.map(({ name, actions }) => ({ of: name, does: actionsText(actions), isOwn: true })),
+    ...units.map(({ name, actions }) => ({ of: name, does: actionsText(actions), isOwn: isOwnUnit(name) })),
     { of: 'SSH keys', does: actionsText(sshkey), isOwn: true },
     { of: 'any other file or unit', does: reboots, isOwn: true },
   ]
@@ -147,7 +158,14 @@ function notesOf(own: OwnCluster, isMade: boolean): string[] {
       `${countText(others.length, 'node')} of another architecture ${others.length === 1 ? 'is' : 'are'} rehearsed as x86_64`,
     )
   const mirrors = mirrorsOf(objects)
-  if (mirrors.length > 0)
+  const internal = internalReleaseOf(own)
+  if (!internal && objects.InternalReleaseImage.length > 0)
+    notes.push(`the InternalReleaseImage is played from ${SERVES_FROM_NODES.since} on`)
+  if (internal)
+    notes.push(
+      `the nodes of the control plane serve ${availableBundles(internal).join(', ') || 'the release'} (${internalRegistry(internalDomain(objects, mirrors))}): the cluster has no other way out than registries beside it`,
+    )
+  else if (mirrors.length > 0)
     notes.push(
       isMirrorAlone(mirrors)
         ? 'releases come from mirrors alone (NeverContactSource): the site is disconnected'

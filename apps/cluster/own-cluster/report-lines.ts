@@ -41,7 +41,7 @@ export function reportLines(report: UpgradeReport, columns = 80): string[] {
     ]),
     ...section('Pulled:', [
       ...wrapped(
-        `${sizeText(pulled.bytes)} of node images by ${countText(pulled.nodes, 'node')}, ${minutesText(pulled.secondsEach)} each; ${countText(pulled.images, 'image')} of the payload by pods`,
+        `${sizeText(pulled.bytes)} of node images by ${countText(pulled.nodes, 'node')}, ${minutesText(pulled.secondsEach)} each; ${countText(pulled.images, 'image')} of the payload by pods${registriesText(pulled.registries)}`,
       ),
       ...wrapped(`Model: ${pulled.model}.`),
     ]),
@@ -59,6 +59,12 @@ export function reportLines(report: UpgradeReport, columns = 80): string[] {
     ),
     '',
   ]
+}
+
+/** `, from quay.io (7)` */
+function registriesText(registries: UpgradeReport['pulled']['registries']): string {
+  const named = Object.entries(registries).sort(([a], [b]) => (a < b ? -1 : 1))
+  return named.length === 0 ? '' : `, from ${named.map(([registry, count]) => `${registry} (${count})`).join(', ')}`
 }
 
 /** The refusal of the version operator, where no finding explains it. */

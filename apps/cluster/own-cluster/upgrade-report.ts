@@ -79,5 +79,7 @@ interface PulledReport {
   secondsEach: number
   /** Images of the payload that pods have pulled. */
   images: number
+  /** Numbers of images by the registries that had them: `quay.io`. */
+  registries: Readonly<Record<string, number>>
   model: string
 }

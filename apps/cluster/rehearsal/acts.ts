@@ -1,6 +1,7 @@
 import { defined } from '../../../base/runtime/index.js'
 import type { Acted } from './acted.js'
 import type { NewHosts, ScenarioStep } from './scenario.js'
+import { mirrorImages } from './prepared-releases.js'
 import { bootImageSettings, connectHosts, WORKERS } from './installation.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
 import { chooseDefaultStream, choosePoolStream, chooseRuntime, labelHosts } from './os-stream-acts.js'
@@ -13,7 +14,7 @@ import {
   giveNetworks,
   setPaused,
 } from './site-events.js'
-import { applyManifests, deleteManifests } from './manifest-acts.js'
+import { annotateObject, applyManifests, deleteManifests, deleteNamed } from './manifest-acts.js'
 import { waitForObject } from './object-waits.js'
 import { installBootstrap, reinstall } from './reinstallation.js'
 import { waitUntilSettled } from './wait-until-settled.js'
@@ -25,7 +26,19 @@ type KeysOfUnion<T> = T extends unknown ? keyof T : never
 /** The member that a step is known by. */
 type ActName = Exclude<
   KeysOfUnion<ActStep>,
-  'force' | 'image' | 'within' | 'as' | 'of' | 'index' | 'supportedSince' | 'boots' | 'path' | 'text' | 'stream'
+  | 'force'
+  | 'image'
+  | 'within'
+  | 'as'
+  | 'of'
+  | 'index'
+  | 'supportedSince'
+  | 'boots'
+  | 'path'
+  | 'text'
+  | 'stream'
+  | 'key'
+  | 'value'
 >
 
 interface Act<S> {
@@ -83,6 +96,14 @@ const ACTS: Acts = {
     },
   },
 
+  mirror: {
+    says: ({ mirror }, cluster) => `copies ${cluster.release(mirror).version} to a registry beside the cluster`,
+    perform: ({ mirror }, cluster) => {
+      mirrorImages(cluster.release(mirror).images, cluster.site)
+      return Promise.resolve({})
+    },
+  },
+
   apply: {
     says: ({ apply }) => `applies ${apply}`,
     perform: async ({ apply }, cluster) => applyManifests(apply, cluster),
@@ -91,6 +112,19 @@ const ACTS: Acts = {
   delete: {
     says: (step) => `deletes the objects of ${step.delete}`,
     perform: async (step, cluster) => deleteManifests(step.delete, cluster),
+  },
+
+  remove: {
+    says: ({ remove }) => `deletes ${remove}`,
+    perform: async ({ remove }, cluster) => deleteNamed(remove, cluster),
+  },
+
+  annotate: {
+    says: ({ annotate, key, value }) =>
+      value === undefined
+        ? `removes the annotation ${key} of ${annotate}`
+        : `annotates ${annotate} with ${key}=${value}`,
+    perform: async (step, cluster) => annotateObject(step, cluster),
   },
 
   scale: {

@@ -1,7 +1,7 @@
 import { conditionOf, type BareMetalHost, type Condition } from '../../../base/kubernetes/index.js'
 import { POOL_NAMES } from './os-stream-acts.js'
 import { defined } from '../../../base/runtime/index.js'
-import { eventsAbout, objectNamed } from './named-objects.js'
+import { deletionRefusal, eventsAbout, objectNamed } from './named-objects.js'
 import { nodeInIronic } from './site-events.js'
 import type { Expectation, HostGroup } from './scenario.js'
 import type { RehearsedCluster, RehearsedHost } from './rehearsed-cluster.js'
@@ -137,6 +137,24 @@ const CHECKS: ExpectationChecks = {
     const expects = `${type} of ${of} is ${is}${because(expectation)}`
     if (found?.status === is && (found.message ?? '').includes(expectation.because ?? '')) return { expects }
     return { expects, found: found ? `it is ${found.status}: ${found.message ?? ''}` : 'there is no such condition' }
+  },
+
+  deletion: (expectation, cluster) => {
+    const { deletion, of } = expectation
+    const expects = `the deletion of ${of} is ${deletion}${because(expectation)}`
+    const refusal = deletionRefusal(cluster, of)
+    const found = refusal === undefined ? 'allowed' : 'refused'
+    if (found === deletion && (refusal ?? '').includes(expectation.because ?? '')) return { expects }
+    return { expects, found: refusal === undefined ? 'it is allowed' : `it is refused: ${refusal}` }
+  },
+
+  internalRegistry: (expectation, cluster) => {
+    const wanted = expectation.internalRegistry
+    const does = { served: 'serves the internal release image', stopped: 'serves no internal release image' }
+    return everyHost(cluster, expectation, does[wanted], ({ machine }) => {
+      const found = cluster.site.internalRegistry?.servesOn(machine) === true ? 'served' : 'stopped'
+      return found === wanted ? undefined : does[found]
+    })
   },
 
   degraded: (expectation, cluster) =>

@@ -1,6 +1,11 @@
 import { defined } from '../../../base/runtime/index.js'
 import { NAMES_NO_IMAGE } from '../actors/installer-behaviours.js'
 import { BOOT_IMAGE_UPDATES } from '../actors/machine-config-operator/boot-images/boot-image-sources.js'
+import {
+  INTERNAL_RELEASE,
+  REGISTRY_ACCOUNT,
+  REGISTRY_TLS,
+} from '../actors/machine-config-operator/internal-release/internal-release-names.js'
 import { STREAM_LABEL } from '../actors/image-customization-controller/base-images.js'
 import { apiVersionOf, type BareMetalProviderSpec, type MachineProviderSpec } from '../../../base/kubernetes/index.js'
 import { CLOUD_PLATFORMS, type Cloud } from '../site/cloud-platforms.js'
@@ -18,6 +23,7 @@ export async function installCluster(cluster: RehearsedCluster): Promise<void> {
   const { controlPlane = 0, workers = 0, spares = 0, pinned = false, bootIsoSource, hostStream } = scenario.cluster
   const release = cluster.release(scenario.cluster.release)
   await writePlatform(cluster, controlPlane === 1 && workers === 0)
+  await writeInternalRelease(cluster)
   if (cluster.cloud !== undefined) publishOwnImage(cluster, cluster.cloud)
   else
     await kube.create({
@@ -106,7 +112,8 @@ const osDownloadUrl = ({ method, bootImage, sha256 }: PreparedRelease): string |
   method === 'qcow2' ? `${bootImage}?sha256=${sha256}` : undefined
 
 /** The Infrastructure of the installer, by which operators know the platform. */
-export async function writePlatform({ kube, cloud }: RehearsedCluster, isSingle: boolean): Promise<void> {
+export async function writePlatform({ kube, cloud, site }: RehearsedCluster, isSingle: boolean): Promise<void> {
+  const internal = site.internalRegistry
   const type = cloud ?? 'BareMetal'
   const created = await kube.create<'Infrastructure'>({
     apiVersion: apiVersionOf('Infrastructure'),
@@ -123,7 +130,26 @@ export async function writePlatform({ kube, cloud }: RehearsedCluster, isSingle:
       infrastructureName: 'rehearsal',
       controlPlaneTopology: topology,
       infrastructureTopology: 'HighlyAvailable',
+      ...defined({ apiServerInternalURI: internal && `https://api-int.${internal.domain}:6443` }),
     },
+  })
+}
+
+/** The release that the control plane serves, with what its registries need, as the installer without a registry writes them. */
+export async function writeInternalRelease({ kube, site }: RehearsedCluster, names?: readonly string[]): Promise<void> {
+  const { internalRegistry } = site
+  if (!internalRegistry) return
+  const bundles = names ?? internalRegistry.bundles.map(({ name }) => name)
+  const secrets = [
+    { metadata: REGISTRY_TLS, stringData: { 'tls.crt': 'certificate of the lab\n', 'tls.key': 'key of the lab\n' } },
+    { metadata: REGISTRY_ACCOUNT, stringData: { password: BMC_PASSWORD, htpasswd: 'openshift:account of the lab\n' } },
+  ]
+  for (const secret of secrets) await kube.create({ apiVersion: 'v1', kind: 'Secret', type: 'Opaque', ...secret })
+  await kube.create({
+    apiVersion: apiVersionOf('InternalReleaseImage'),
+    kind: 'InternalReleaseImage',
+    metadata: INTERNAL_RELEASE,
+    spec: { releases: bundles.map((name) => ({ name })) },
   })
 }
 

@@ -1,4 +1,4 @@
-import type { ObjectName, StoredObject } from '../../../base/kubernetes/index.js'
+import { KubeRefusal, type ObjectName, type StoredObject } from '../../../base/kubernetes/index.js'
 import { defined } from '../../../base/runtime/index.js'
 import { kindNamed, type NamedKind } from './kind-names.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from './rehearsed-cluster.js'
@@ -17,6 +17,20 @@ export function objectNamed({ objects }: RehearsedCluster, reference: string): S
   const [kind = '', name = ''] = reference.split('/')
   const entry = kindNamed(objects.kinds, kind)
   return entry && objects.find(entry.resource, objectAt(entry, { name }))
+}
+
+/** The sentence with which the API refuses to delete an object, `KIND/NAME`; undefined where it does not. */
+export function deletionRefusal({ objects }: RehearsedCluster, reference: string): string | undefined {
+  const [kind = '', name = ''] = reference.split('/')
+  const entry = kindNamed(objects.kinds, kind)
+  if (!entry) return `there is no kind ${kind}`
+  try {
+    objects.delete(entry.resource, objectAt(entry, { name }), { isDryRun: true })
+    return undefined
+  } catch (error) {
+    if (error instanceof KubeRefusal) return error.message
+    throw error
+  }
 }
 
 /** Events about an object, in their order. */

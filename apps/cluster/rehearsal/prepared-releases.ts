@@ -20,6 +20,7 @@ import { writeMachineOs, type ShippedIso } from '../site/machine-os-folder.js'
 import { makeRelease, type NewRelease, type SiteRelease } from '../site/make-site-release.js'
 import type { Site } from '../site/site.js'
 import type { ScenarioDamage, ScenarioRelease } from './scenario.js'
+import { bundleName } from '../actors/machine-config-operator/internal-release/internal-release-names.js'
 import { isRhel10 } from '../actors/machine-config-operator/streams/os-streams.js'
 
 /** The deploy image of releases from before CoreOS, which has no version. */
@@ -47,6 +48,8 @@ export interface PreparedRelease extends PreparedStream {
   method: 'coreos' | 'qcow2'
   agentImage: string
   made: SiteRelease
+  /** Pullspecs of all of its images. */
+  images: readonly string[]
   /** Name of its image on the cloud of the scenario. */
   cloudImage?: string
   /** All streams by name; empty in a release from before the streams. */
@@ -63,6 +66,8 @@ export interface ReleasePlace {
   site: Site
   folder: string
   isMirrored: boolean
+  /** Version of the release that a cluster without a registry is installed with: no other one is copied anywhere. */
+  inside: string | undefined
   as: ClusterEra
   /** Cloud that its image is published on; undefined on bare metal. */
   cloud: Cloud | undefined
@@ -104,12 +109,14 @@ export async function prepareRelease(wanted: ScenarioRelease, place: ReleasePlac
     },
     site.clock,
   )
-  if (isMirrored) mirrorRelease(made, systemsOf(all), site)
+  const images = [made.image, ...systemsOf(all), ...Object.values(made.components)]
+  if (isMirrored && place.inside === undefined) mirrorImages(images, site)
+  if (place.inside === version) keepInside(made, images, site)
   damageRelease(wanted, made, nodeImage, site)
   if (wanted.slow !== undefined) slowImageService(made, site)
   const deployImage = wanted.deployImage === 'old-ramdisk' ? OLD_RAMDISK : main.live
   const { shipped: _, stream: __, ...published } = main
-  return { ...published, version, deployImage, method, agentImage, made, streams, ...defined({ cloudImage }) }
+  return { ...published, version, deployImage, method, agentImage, made, images, streams, ...defined({ cloudImage }) }
 }
 
 /** Publishes the image of a stream on the cloud of the scenario, and names it in the metadata. */
@@ -258,8 +265,15 @@ function systemsOf(streams: ReadonlyMap<string, MadeStream>): string[] {
   return osStreams.flatMap(({ osImage, osExtensionsImage }) => [osImage, osExtensionsImage])
 }
 
-function mirrorRelease({ image, components }: SiteRelease, systems: readonly string[], { registry }: Site): void {
-  for (const pullspec of [image, ...systems, ...Object.values(components)]) registry.mirror(pullspec)
+/** Copies images to the mirrors of their repositories. */
+export function mirrorImages(images: readonly string[], { registry }: Site): void {
+  for (const pullspec of images) registry.mirror(pullspec)
+}
+
+/** Puts a release into the registry of the control plane, as the installation does. */
+export function keepInside({ version, image }: SiteRelease, images: readonly string[], site: Site): void {
+  for (const pullspec of images) site.registry.mirror(pullspec, 'control plane')
+  site.internalRegistry?.bundles.push({ name: bundleName(version), digest: image.split('@')[1] ?? '' })
 }
 
 function slowImageService({ version, components }: SiteRelease, { registry }: Site): void {

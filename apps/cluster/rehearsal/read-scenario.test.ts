@@ -92,6 +92,24 @@ describe('a scenario file', () => {
       ['workers: 1 }\nsteps:', 'workers: 1, platform: GCP }\nsteps:\n  - connect: 1'],
       'connect is about hosts: a cluster on GCP has none',
     ],
+    [
+      'a control plane that serves its release before it could',
+      ['workers: 1', 'workers: 1, network: internal, controlPlane: 1'],
+      'cluster.network: internal needs a release from 4.22 on, and now is 4.14.0',
+    ],
+    [
+      'a registry on no control plane',
+      [
+        'next: { version: 4.15.0, coreos: 415.92.202402201450-0 }\ncluster: { release: now,',
+        'next: { version: 4.22.0, coreos: 9.6.20260701.0 }\ncluster: { release: next, network: internal,',
+      ],
+      'cluster.network: internal needs nodes of the control plane: controlPlane: 1',
+    ],
+    [
+      'a step about that registry in another cluster',
+      ['- wait: upgrade', '- mirror: next'],
+      'mirror is about a cluster that was installed without a registry: network: internal',
+    ],
     ['no title', ['title: Mine\n', ''], 'lacks title'],
     ['no YAML', ['steps:', 'steps: ['], 'this is not YAML'],
     ['no YAML, whose line is shown', ['title: Mine', 'title: Mine: b'], '\ntitle: Mine: b\n       ^'],

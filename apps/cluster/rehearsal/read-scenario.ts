@@ -11,6 +11,7 @@ import {
 } from '../../../base/runtime/index.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
 import { awaitedState } from './object-waits.js'
+import { reachesRelease } from '../../../base/kubernetes/index.js'
 import type { Scenario, ScenarioFile } from './scenario.js'
 import { NO_BOOT_IMAGE } from './expectation-checks.js'
 import { ERRORS } from '../errors.js'
@@ -61,7 +62,7 @@ function firstProblem(value: unknown): ScenarioProblem | undefined {
   }
   const isRelease = (name: string): boolean => Object.hasOwn(releases, name)
   if (!isRelease(cluster.release)) return missingRelease(cluster.release, ['cluster', 'release'], releases)
-  const ofCluster = clusterOnCloud(value as ScenarioFile)
+  const ofCluster = clusterOnCloud(value as ScenarioFile) ?? clusterWithoutRegistry(value as ScenarioFile)
   if (ofCluster) return ofCluster
   for (const [index, step] of steps.entries()) {
     const problem = keyedProblem(step, ['steps', index], STEP_SCHEMAS, 'a step', against)
@@ -80,8 +81,8 @@ function firstProblem(value: unknown): ScenarioProblem | undefined {
       )
       if (wrong) return wrong
     }
-    const hostly = stepOnCloud(step, cluster)
-    if (hostly) return { ...hostly, path: ['steps', index, ...hostly.path] }
+    const misplaced = stepOnCloud(step, cluster) ?? stepWithRegistry(step, cluster)
+    if (misplaced) return { ...misplaced, path: ['steps', index, ...misplaced.path] }
     for (const [path, name] of releasesIn(step))
       if (!isRelease(name)) return missingRelease(name, ['steps', index, ...path], releases)
     const missing = missingStream(step, releases)
@@ -127,6 +128,34 @@ function clusterOnCloud({ as, cluster }: ScenarioFile): ScenarioProblem | undefi
   return member && { path: ['cluster', member], message: `cluster.${member} is about hosts: ${platform} has none` }
 }
 
+/** Release from which a control plane serves its own release image. */
+const INTERNAL_SINCE = '4.22'
+
+function clusterWithoutRegistry({ as, releases, cluster }: ScenarioFile): ScenarioProblem | undefined {
+  if (cluster.network !== 'internal') return undefined
+  const refused = (why: string): ScenarioProblem => ({
+    path: ['cluster', 'network'],
+    message: `cluster.network: internal ${why}`,
+  })
+  if (as === 'document') return refused('is not in the design documents')
+  if ((cluster.platform ?? 'BareMetal') !== 'BareMetal') return refused('is played on bare metal alone')
+  const { version } = releases[cluster.release]!
+  if (version !== undefined && !reachesRelease(version, INTERNAL_SINCE))
+    return refused(`needs a release from ${INTERNAL_SINCE} on, and ${cluster.release} is ${version}`)
+  if ((cluster.controlPlane ?? 0) === 0) return refused('needs nodes of the control plane: controlPlane: 1')
+  return undefined
+}
+
+/** Steps and expectations about the registry of a control plane, in a cluster that has none. */
+function stepWithRegistry(step: object, { network }: ScenarioFile['cluster']): ScenarioProblem | undefined {
+  if (network === 'internal') return undefined
+  const isExpected = 'expect' in step && Object.hasOwn(step.expect as object, 'internalRegistry')
+  const name = 'mirror' in step ? 'mirror' : isExpected ? 'internalRegistry' : undefined
+  if (name === undefined) return undefined
+  const path = isExpected ? ['expect', name] : [name]
+  return { path, message: `${name} is about a cluster that was installed without a registry: network: internal` }
+}
+
 function stepOnCloud(step: object, { platform = 'BareMetal' }: ScenarioFile['cluster']): ScenarioProblem | undefined {
   if (platform === 'BareMetal') return undefined
   const refused = (name: string, path: string[]): ScenarioProblem => ({
@@ -163,6 +192,7 @@ function releasesIn(step: Scenario['steps'][number]): [(string | number)[], stri
   const named = (path: (string | number)[], name: string | undefined): [(string | number)[], string][] =>
     name === undefined ? [] : [[path, name]]
   if ('upgrade' in step) return [...named(['upgrade'], step.upgrade), ...named(['image'], step.image)]
+  if ('mirror' in step) return named(['mirror'], step.mirror)
   if ('failPulls' in step) return named(['of'], step.of)
   if ('connect' in step) return named(['supportedSince'], step.supportedSince)
   if ('bootImage' in step) return named(['bootImage'], step.bootImage)

@@ -30,7 +30,9 @@ import { BAREMETAL_OPERATOR, BUILDS_IMAGES } from '../actors/cluster-baremetal-o
 import { ALL_BEHAVIOURS } from '../actors/all-behaviours.js'
 import { CLOUD_PLATFORMS, type Cloud } from '../site/cloud-platforms.js'
 import type { RepositoryMirrors } from '../site/container-registry.js'
+import { internalReleasePolicies } from '../admission/internal-release-policies.js'
 import { STREAM_POLICIES } from '../admission/stream-policies.js'
+import { internalMirrors } from '../site/internal-registry.js'
 import { openSite, type Site } from '../site/site.js'
 import { BOOT_IMAGE_RECORD } from '../actors/machine-config-operator/boot-images/boot-image-record.js'
 import { managedImagePolicy } from '../actors/machine-config-operator/boot-images/managed-image-policy.js'
@@ -54,8 +56,12 @@ const INSTANCE_ROLES: Partial<Readonly<Record<HostGroup, readonly string[]>>> = 
 }
 const MIRROR = 'mirror.lab:5000'
 const MIRRORS = [{ source: 'quay.io/openshift-release-dev', mirrors: [`${MIRROR}/ocp`] }]
+/** Domain of a cluster whose control plane serves its own release. */
+const DOMAIN = 'rehearsal.lab'
+
 /** Mirrors of the releases' repositories; agents of the user's own releases may be in others. */
-function mirrorsFor({ releases }: Scenario): RepositoryMirrors[] {
+function mirrorsFor({ releases, cluster }: Scenario): RepositoryMirrors[] {
+  if (cluster.network === 'internal') return [...internalMirrors(DOMAIN, MIRROR)]
   const agents = Object.values(releases).flatMap(({ own }) => own?.agentImage?.replace(/@.*/, '') ?? [])
   const others = [...new Set(agents)].filter((name) => !name.startsWith(`${MIRRORS[0]!.source}/`))
   return [...MIRRORS, ...others.map((source, index) => ({ source, mirrors: [`${MIRROR}/own-${index}`] }))]
@@ -128,9 +134,11 @@ export class RehearsedCluster implements AsyncDisposable {
       const clock = new VirtualClock()
       const random = seededRandom(seed)
       const behaviours = new Behaviours(ALL_BEHAVIOURS, { without, as })
-      const policies = [...STREAM_POLICIES, managedImagePolicy(behaviours)]
+      const policies = [...STREAM_POLICIES, managedImagePolicy(behaviours), ...internalReleasePolicies(behaviours)]
       const { client: kube, store } = openKube({ clock, random, webhooks: askMetal3Webhooks, policies })
-      const isDisconnected = scenario.cluster.network === 'disconnected'
+      const { network, release: first } = scenario.cluster
+      const isInternal = network === 'internal'
+      const isDisconnected = network === 'disconnected' || isInternal
       const isMirrored = isDisconnected || scenario.cluster.mirrors !== undefined
       const folder = scope.use(await temporaryFolder())
       const carried = new Map<string, string>()
@@ -143,6 +151,7 @@ export class RehearsedCluster implements AsyncDisposable {
           ...defined({
             reachability: isDisconnected ? ('disconnected' as const) : undefined,
             mirrors: isMirrored ? (scenario.cluster.mirrors ?? mirrorsFor(scenario)) : undefined,
+            internalDomain: isInternal ? (scenario.cluster.domain ?? DOMAIN) : undefined,
           }),
           stage: {
             machinePace: REALISTIC_MACHINES,
@@ -152,7 +161,8 @@ export class RehearsedCluster implements AsyncDisposable {
           },
         }),
       )
-      const place = { site, folder: folder.path, isMirrored, as, carry, cloud: cloudOfScenario(scenario) }
+      const inside = isInternal ? scenario.releases[first]!.version : undefined
+      const place = { site, folder: folder.path, isMirrored, inside, as, carry, cloud: cloudOfScenario(scenario) }
       const releases = await prepareReleases(scenario, place)
       const cluster: { current?: RehearsedCluster } = {}
       const parts: ActorParts = {

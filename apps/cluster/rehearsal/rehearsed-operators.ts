@@ -1,4 +1,4 @@
-import type { Scope } from '../../../base/runtime/index.js'
+import { defined, type Scope } from '../../../base/runtime/index.js'
 import { CONTAINERS, runClusterBaremetalOperator } from '../actors/cluster-baremetal-operator.js'
 import { runClusterVersionOperator } from '../actors/cluster-version-operator/cluster-version-operator.js'
 import { runMachineApiOperator } from '../actors/machine-api-operator/machine-api-operator.js'
@@ -23,18 +23,20 @@ export async function runOperators(
   scope: Scope,
 ): Promise<ActingOperators> {
   const { registry, stage, oldRamdisk } = site
+  const registries = { registry, ...defined({ internalRegistry: site.internalRegistry }) }
   const acting = new ActingOperators()
   const programs = actingPrograms(metal3Programs(site, parts), acting)
   scope.use(runPods({ ...parts, registry, programs }))
   scope.use(await acting.run('cbo', () => runClusterBaremetalOperator({ ...parts, ironicUrl: stage.url, oldRamdisk })))
   scope.use(await acting.run('mao', () => runMachineApiOperator(parts, site.cloud)))
   const isKnownAmi = (id: string): boolean => site.cloud.isOfRelease(id)
-  scope.use(await acting.run('mco', () => runMachineConfigOperator({ ...parts, registry, isKnownAmi })))
+  scope.use(await acting.run('mco', () => runMachineConfigOperator({ ...parts, ...registries, isKnownAmi })))
   scope.use(
     runNodePrograms({
       ...parts,
       machines: stage.machines,
       probe: stage.probe,
+      ...defined({ internalRegistry: site.internalRegistry }),
       runDaemon: (run, signal) => acting.during('mcd', signal, run),
     }),
   )

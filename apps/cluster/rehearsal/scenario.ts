@@ -73,10 +73,15 @@ interface ScenarioCluster {
   release: string
   /** Default `BareMetal`. On a cloud, machine sets name an image of it, and there are no hosts. */
   platform?: 'BareMetal' | Cloud
-  /** `disconnected` reaches its mirror registry alone. Default `connected`. */
-  network?: 'connected' | 'disconnected'
+  /**
+   * `disconnected` reaches its mirror registry alone; `internal` has none at first: its control plane serves the release that
+   * it was installed with. Default `connected`.
+   */
+  network?: 'connected' | 'disconnected' | 'internal'
   /** Mirrors of the user's own cluster. Default: those of the rehearsal where the network is disconnected. */
   mirrors?: readonly RepositoryMirrors[]
+  /** Domain of the user's own cluster, where its control plane serves its release. */
+  domain?: string
   /** Nodes that run from the beginning. Default 0. */
   controlPlane?: number
   workers?: number
@@ -104,9 +109,15 @@ export type ScenarioStep =
   | { upgrade: string; force?: boolean; image?: string }
   /** Waits in lab time. */
   | { wait: WaitedFor | ObjectWait; within?: string }
+  /** The administrator copies a release to a registry beside the cluster, and names it in the mirror sets. */
+  | { mirror: string }
   /** The administrator applies the objects of a file, or deletes them. */
   | { apply: string }
   | { delete: string }
+  /** The administrator deletes an object, `KIND/NAME`. */
+  | { remove: string }
+  /** The administrator annotates an object, `KIND/NAME`; without a value the annotation is removed. */
+  | { annotate: string; key: string; value?: string }
   /** The administrator changes the number of workers; `as` measures from the request to running nodes. */
   | { scale: number; as?: string }
   /** Powers spare hosts on or off. */
@@ -194,6 +205,10 @@ export type Expectation =
   | { upgrade: 'completed' | 'refused' | 'under way' | 'failing'; because?: string }
   /** `none`: machine sets name no boot image. */
   | { bootImageOf: 'machine sets' | 'control plane'; is: string }
+  /** Whether an object, `KIND/NAME`, may be deleted, with the sentence of a refusal that contains a text. */
+  | { deletion: 'refused' | 'allowed'; of: string; because?: string }
+  /** The registry of the control plane, on each of its nodes. */
+  | { internalRegistry: 'served' | 'stopped'; of: HostGroup; index?: number }
   /** Status of a condition of an object, `KIND/NAME`, with a message that contains a text. */
   | { condition: string; of: string; is: 'True' | 'False' | 'Unknown'; because?: string }
   | { refused: 'boot image' | 'managed boot images'; because?: string }

@@ -1,4 +1,10 @@
-import { mergeMirrorRules, mirrorCandidates, referenceText, type MirrorRule } from '../../../base/registry/index.js'
+import {
+  isInternalRegistry,
+  mergeMirrorRules,
+  mirrorCandidates,
+  referenceText,
+  type MirrorRule,
+} from '../../../base/registry/index.js'
 import { defined } from '../../../base/runtime/index.js'
 import { PullFailure } from '../../../machine/index.js'
 import type { SiteNetwork } from './site-network.js'
@@ -24,6 +30,8 @@ export class SiteRegistry implements ContainerPuller {
   readonly #mirrors: readonly MirrorRule[]
   readonly #images = new Map<string, PodImage>()
   readonly #pulled: string[] = []
+  /** Registries that answer at times, by their hosts. */
+  readonly #answering = new Map<string, () => boolean>()
 
   constructor(network: SiteNetwork, mirrors: readonly RepositoryMirrors[]) {
     this.#network = network
@@ -44,10 +52,19 @@ export class SiteRegistry implements ContainerPuller {
     for (const place of this.#placesOf(pullspec)) this.#images.delete(place)
   }
 
-  /** Copies an image to all mirrors of its repository, as `oc adm release mirror` does. */
-  mirror(pullspec: string): void {
+  /** Has a registry answer only while something holds. */
+  serveWhile(host: string, isServed: () => boolean): void {
+    this.#answering.set(host, isServed)
+  }
+
+  /**
+   * Copies an image to all mirrors of its repository, as `oc adm release mirror` does; or into the registry of the control
+   * plane, as an installation without another registry does.
+   */
+  mirror(pullspec: string, to: 'mirrors' | 'control plane' = 'mirrors'): void {
     const image = this.#images.get(pullspec) ?? {}
-    for (const there of this.#mirrorsOf(pullspec)) this.#images.set(there, image)
+    for (const there of this.#mirrorsOf(pullspec))
+      if (isInternalRegistry(there.split('/')[0]!) === (to === 'control plane')) this.#images.set(there, image)
   }
 
   /**
@@ -62,6 +79,10 @@ export class SiteRegistry implements ContainerPuller {
       const [repository, digest] = place.split('@')
       if (!this.#network.reaches(registry!, place))
         failure = new PullFailure(`pinging container registry ${registry}: Get "https://${registry}/v2/": i/o timeout`)
+      else if (!this.#answers(registry!))
+        failure = new PullFailure(
+          `pinging container registry ${registry}: Get "https://${registry}/v2/": dial tcp: connect: connection refused`,
+        )
       else if (this.#images.has(place)) return place
       else failure = new PullFailure(`reading manifest ${digest ?? ''} in ${repository}: manifest unknown`)
     }
@@ -96,6 +117,11 @@ export class SiteRegistry implements ContainerPuller {
   get registriesConf(): string | undefined {
     if (this.#mirrors.length === 0) return undefined
     return this.#mirrors.map(registryTable).join('\n')
+  }
+
+  /** A registry on a node is reached at the address of the cluster, and not as the node's own. */
+  #answers(host: string): boolean {
+    return this.#answering.get(host)?.() ?? !isInternalRegistry(host)
   }
 
   /** Where an image is looked for, in this order. */

@@ -3,11 +3,12 @@ import { copyMetal } from '../../../coreos/index.js'
 import { defined, withClockHeld } from '../../../base/runtime/index.js'
 import { bootNetwork } from '../../../lab/index.js'
 import { PullFailure } from '../../../machine/index.js'
-import type { ActorParts } from '../../../base/kubernetes/index.js'
+import type { ActorParts, PodContainer } from '../../../base/kubernetes/index.js'
 import { runBareMetalOperator } from '../../../baremetal-operator/index.js'
 import { BOOT_ISO_SOURCE, BUILDS_IMAGES, CONTAINERS } from '../actors/cluster-baremetal-operator.js'
 import { environment, imagesInShared } from '../actors/image-service-environment.js'
 import { HOST_ARCHITECTURE } from '../actors/image-customization-controller/base-images.js'
+import type { ImageSite } from '../actors/image-customization-controller/host-images.js'
 import { runImageCustomizationController } from '../actors/image-customization-controller/image-customization-controller.js'
 import type { PodPrograms, RunningContainer } from './pods.js'
 import type { Site } from './site.js'
@@ -53,6 +54,7 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
           images: join(site.shared, imagesInShared(container)),
           ironicUrl: environment(container, 'IRONIC_BASE_URL'),
           agentImage: environment(container, 'IRONIC_AGENT_IMAGE'),
+          site: await siteOf(container, parts),
           ...defined({
             registriesConf: environment(container, 'REGISTRIES_CONF_PATH') === '' ? undefined : registriesConf,
           }),
@@ -68,6 +70,24 @@ export function metal3Programs(site: Site, parts: ActorParts, options: Metal3Opt
       [CONTAINERS.baremetalOperator]: (container) => baremetalOperator(container),
     },
   }
+}
+
+/** The cluster's pull secret, of which cluster-baremetal-operator gives the image service a copy (provisioning/secret.go). */
+const PULL_SECRET = { name: 'pull-secret', namespace: 'openshift-config' }
+
+/** Settings of an image service by its environment (image-customization-controller eacc65f pkg/env/env.go). */
+async function siteOf(container: PodContainer, { kube }: ActorParts): Promise<ImageSite> {
+  const named = (name: string): string | undefined => environment(container, name) || undefined
+  const ntp = named('ADDITIONAL_NTP_SERVERS')
+  const sshKey = named('IRONIC_RAMDISK_SSH_KEY')
+  const proxies = defined({ http: named('HTTP_PROXY'), https: named('HTTPS_PROXY'), no: named('NO_PROXY') })
+  return defined({
+    ntpServers: ntp?.split(','),
+    sshKeys: sshKey === undefined ? undefined : [sshKey],
+    ipOptions: named('IP_OPTIONS'),
+    pullSecret: (await kube.find('Secret', PULL_SECRET))?.data?.['.dockerconfigjson'],
+    proxies: Object.keys(proxies).length === 0 ? undefined : proxies,
+  })
 }
 
 /** The ISOs that hosts boot now. */

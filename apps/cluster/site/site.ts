@@ -11,6 +11,7 @@ import {
   type Random,
 } from '../../../base/runtime/index.js'
 import { CloudInstances } from './cloud-instances.js'
+import { InternalRegistry } from './internal-registry.js'
 import { IsoCopies } from './iso-copies.js'
 import { SiteRegistry, type RepositoryMirrors } from './container-registry.js'
 import { SiteNetwork, type Reachability } from './site-network.js'
@@ -24,6 +25,8 @@ export interface SiteOptions {
   reachability?: Reachability
   /** Where repositories are mirrored; their registries are what a disconnected site reaches. */
   mirrors?: readonly RepositoryMirrors[]
+  /** Domain of a cluster whose control plane serves its own release: `lab.example`. */
+  internalDomain?: string
   /** Further options of the machines and of Ironic. */
   stage?: Partial<Omit<StageOptions, 'clock' | 'random' | 'logger' | 'allow' | 'pullable' | 'liveImages'>>
 }
@@ -36,6 +39,8 @@ export interface Site extends AsyncDisposable {
   readonly network: SiteNetwork
   /** Container registries, as pods and nodes reach them. */
   readonly registry: SiteRegistry
+  /** The registry of the control plane, in a cluster that was installed without another one. */
+  readonly internalRegistry: InternalRegistry | undefined
   /** A web server of the Internet. */
   readonly outside: WebServer
   /** The web server of the site's mirror. */
@@ -59,6 +64,8 @@ export function openSite(options: SiteOptions): Promise<Site> {
     const hosts = mirrors.flatMap(({ mirrors: names }) => names.map((name) => name.split('/')[0]!))
     const network = new SiteNetwork({ clock, reachability, mirrors: hosts })
     const registry = new SiteRegistry(network, mirrors)
+    const internal = options.internalDomain === undefined ? undefined : new InternalRegistry(options.internalDomain)
+    if (internal) registry.serveWhile(internal.host, () => internal.isServed)
     const folder = scope.use(await temporaryFolder())
     const parts = { clock, random, logger }
     const isoCopies = new IsoCopies()
@@ -79,6 +86,7 @@ export function openSite(options: SiteOptions): Promise<Site> {
         pullable: (image) => void registry.locate(image),
       }),
     )
+    internal?.watch(staged.machines)
     staged.probe.attach<PullPoint>(
       (point, next) => {
         registry.fetched(point.image)
@@ -93,6 +101,7 @@ export function openSite(options: SiteOptions): Promise<Site> {
       logger,
       network,
       registry,
+      internalRegistry: internal,
       outside,
       mirror,
       cloud: new CloudInstances({ stage: staged, clock, random, folder: folder.path }),

@@ -8,7 +8,7 @@ export interface RegistrySettings {
   mirrors?: readonly MirrorRule[]
   /** Images on a disk, which are looked for first. */
   archive?: MirrorArchive
-  /** Hears of a server that has not answered for a while, in a sentence. */
+  /** Hears of a server that has not answered, or has sent nothing more, for a while, in a sentence. */
   onWait?: (sentence: string) => void
 }
 

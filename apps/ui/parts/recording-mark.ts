@@ -4,7 +4,7 @@ const MARK = 'recording'
 
 /** Where a recording begins: the last entry of the journal before it, and the lab time. */
 export interface RecordingMark {
-  readonly after: number
+  readonly after: number | string
   readonly since: number
 }
 
@@ -12,7 +12,7 @@ export interface RecordingMark {
 export function readMark(): RecordingMark | null {
   try {
     const { after, since } = JSON.parse(tabStorage.get(MARK) ?? 'null') as RecordingMark
-    return Number.isSafeInteger(after) && Number.isFinite(since) ? { after, since } : null
+    return /^[\d._]+$/.test(String(after)) && Number.isFinite(since) ? { after, since } : null
   } catch {
     return null
   }

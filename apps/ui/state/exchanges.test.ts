@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest'
 import type { ShownExchange } from './exchanges.js'
-import { curlOfCall, cutText, selectedCalls, sequenceOf, sequencePlaces, shortText, withMore } from './exchanges.js'
+import {
+  callKey,
+  curlOfCall,
+  cutText,
+  isBefore,
+  selectedCalls,
+  sequenceOf,
+  sequencePlaces,
+  shortText,
+  withMore,
+} from './exchanges.js'
 
 const call = (id: number, more: object = {}): ShownExchange =>
   ({
@@ -42,6 +52,14 @@ test('calls are selected by node, party, route, status and whether they are read
   expect(ids({ status: '4' })).toEqual([5])
   expect(ids({ status: 'failed' })).toEqual([3, 5])
   expect(ids({ isWithoutReads: true })).toEqual([2, 3, 4, 5])
+})
+
+test('calls of several processes have keys of their own, and stand in the order of time', () => {
+  const first = call(7, { process: 'api-1', labTime: '2026-01-01T00:00:01.000Z' })
+  const other = call(7, { process: 'api-2', labTime: '2026-01-01T00:00:02.000Z' })
+  expect([call(7), first, other].map(callKey)).toEqual(['7', 'api-1 7', 'api-2 7'])
+  expect([isBefore(first, other), isBefore(other, first)]).toEqual([true, false])
+  expect([isBefore(call(6), call(7)), isBefore(call(7), call(7))]).toEqual([true, false])
 })
 
 test('a diagram has a column for each party that takes part', () => {

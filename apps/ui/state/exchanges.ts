@@ -6,6 +6,14 @@ export type ShownExchange = ExchangeEntry | BmcEntry
 
 export const isCall = (entry: JournalEntry): entry is ShownExchange => entry.kind === 'exchange' || entry.kind === 'bmc'
 
+/** Tells a call apart from all others: of several processes that have one database, each counts its own. */
+export const callKey = ({ id, process }: Pick<JournalEntry, 'id' | 'process'>): string =>
+  process === undefined ? String(id) : `${process} ${id}`
+
+/** True if a call stands before another in the journal. */
+export const isBefore = (call: ShownExchange, other: ShownExchange): boolean =>
+  call.process === other.process ? call.id < other.id : call.labTime < other.labTime
+
 /** Those who take part in calls, in the order of the diagram. */
 export const PARTIES = ['client', 'ironic', 'agent', 'bmc', 'machine', 'images'] as const
 

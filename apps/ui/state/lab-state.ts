@@ -1,5 +1,11 @@
 import { signal } from '@preact/signals'
-import { ControlRefused, type ClockReport, type FaultReport } from '../../../control/index.js'
+import {
+  ControlRefused,
+  type ClockReport,
+  type FaultReport,
+  type LabReport,
+  type ProcessReport,
+} from '../../../control/index.js'
 import { atMostEvery, oncePerFrame, pauseFor, wallTime, timeoutSignal } from '../browser.js'
 import { isSignedIn, makeLabClient, connectionState } from './page-connection.js'
 import { rowOfMachine, rowOfNode, Rows } from './fleet-rows.js'
@@ -12,6 +18,8 @@ export const faults = signal<readonly FaultReport[]>([])
 export const clock = signal<(ClockReport & { readonly seenAt: number }) | null>(null)
 /** Machines whose Ironic is elsewhere: there are no nodes. */
 export const isFleet = signal(false)
+/** The processes of the database; none where it is of one. */
+export const processes = signal<readonly ProcessReport[]>([])
 /** The server is that of `ironstage run`. */
 export const isRun = signal(false)
 
@@ -64,27 +72,35 @@ function describeControlError(error: unknown): string {
   return 'the server does not answer'
 }
 
-/** @returns the id of the last entry read */
-async function readAll(signal: AbortSignal): Promise<number> {
+/** @returns the place of the last entry read */
+async function readAll(signal: AbortSignal): Promise<JournalPlace> {
   const index = await makeLabClient(timeoutSignal(PAGE_REQUEST_TIMEOUT, signal)).index()
   isFleet.value = index.nodes === 0 && index.machines > 0
   isRun.value = index.run
+  seeProcesses(index)
   rows.forgetFaults()
-  await Promise.all([readStrikes(index.journal.last, signal), readRows(signal), readFaults(signal)])
+  await Promise.all([readStrikes(signal), readRows(signal), readFaults(signal)])
   seeClock(index.clock)
   notifyRows()
-  return index.journal.last
+  return index.journal.cursor ?? index.journal.last
 }
 
-/** Marks rows by all strikes of the journal up to an entry, page by page: a lab can have many thousands. */
-async function readStrikes(last: number, signal: AbortSignal): Promise<void> {
-  let after = 0
-  while (after < last) {
+/** The id of an entry, or a place in the journals of several processes. */
+type JournalPlace = number | string
+
+function seeProcesses({ processes: seen = [] }: LabReport): void {
+  if (JSON.stringify(seen) !== JSON.stringify(processes.peek())) processes.value = seen
+}
+
+/** Marks rows by all strikes of the journal, page by page: a lab can have many thousands. */
+async function readStrikes(signal: AbortSignal): Promise<void> {
+  for (let after: JournalPlace = 0; ;) {
     const client = makeLabClient(timeoutSignal(20_000, signal))
     const { entries, next } = await client.journal({ kind: 'fault', after, limit: STRIKES_PAGE })
     for (const entry of entries) rows.apply(entry)
-    if (next === null) return
-    after = entries.at(-1)!.id
+    const last = entries.at(-1)
+    if (next === null || !last) return
+    after = last.cursor ?? last.id
   }
 }
 
@@ -111,7 +127,7 @@ export function labTime(report = clock.value): number {
 }
 
 /** Follows the journal from an entry on. A connection that ends is opened again at the entry that came last. */
-async function followFrom(last: number, signal: AbortSignal): Promise<void> {
+async function followFrom(last: JournalPlace, signal: AbortSignal): Promise<void> {
   let isStale = false
   const readFaultsSoon = atMostEvery(REFRESH_DELAY, () => void readFaults(signal).catch(() => {}))
   const readRowsSoon = atMostEvery(REFRESH_DELAY, () => {
@@ -127,7 +143,7 @@ async function followFrom(last: number, signal: AbortSignal): Promise<void> {
   )
   while (!signal.aborted) {
     for await (const entry of makeLabClient(signal).events({ kind: FOLLOWED, after: last })) {
-      last = entry.id
+      last = entry.cursor ?? entry.id
       const result = rows.apply(entry)
       if (result === 'unknown' && !isStale) {
         isStale = true
@@ -157,6 +173,9 @@ async function watch(signal: AbortSignal): Promise<void> {
 async function refresh(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await pauseFor(3000 + rows.size * 3, signal)
-    if (!signal.aborted && !document.hidden) await Promise.all([readRows(signal), readFaults(signal)])
+    if (signal.aborted || document.hidden) continue
+    await Promise.all([readRows(signal), readFaults(signal)])
+    if (processes.peek().length > 0)
+      seeProcesses(await makeLabClient(timeoutSignal(PAGE_REQUEST_TIMEOUT, signal)).index())
   }
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { makeLabClient } from '../state/page-connection.js'
-import { isCall, selectedCalls, type ShownExchange, type CallFilter } from '../state/exchanges.js'
+import { isBefore, isCall, selectedCalls, type ShownExchange, type CallFilter } from '../state/exchanges.js'
 
 /** Entries that are read at once, and how often for one search: a filter may fit one call in thousands. */
 const EARLIER_PAGE_ENTRIES = 500
@@ -82,7 +82,7 @@ async function callsBefore(
       until,
       last: EARLIER_PAGE_ENTRIES,
     })
-    const earlier = entries.filter(isCall).filter(({ id }) => id < end.id)
+    const earlier = entries.filter(isCall).filter((call) => isBefore(call, end))
     if (earlier.length === 0) return { found, end: null }
     found = [...selectedCalls(earlier, filter), ...found]
     end = earlier[0]!

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { useWidth } from '../parts/width.js'
-import { cutText, sequenceOf, sequencePlaces, type Arrow, type ShownExchange } from '../state/exchanges.js'
+import { callKey, cutText, sequenceOf, sequencePlaces, type Arrow, type ShownExchange } from '../state/exchanges.js'
 
 const TOP = 34
 const STEP = 34
@@ -10,8 +10,9 @@ const LETTER = 7.2
 
 interface SequenceProps {
   calls: readonly ShownExchange[]
-  picked: number | null
-  pick: (id: number) => void
+  /** Keys of calls, as `callKey` makes them. */
+  picked: string | null
+  pick: (key: string) => void
 }
 
 /** Calls as arrows between those who take part, the oldest first. */
@@ -38,13 +39,13 @@ export function SequenceDiagram({ calls, picked, pick }: SequenceProps) {
         })}
         {arrows.map((arrow, index) => (
           <ArrowShape
-            key={arrow.call.id}
+            key={callKey(arrow.call)}
             arrow={arrow}
             y={TOP + index * STEP + 20}
             places={places}
             parties={parties}
-            isPicked={arrow.call.id === picked}
-            pick={() => pick(arrow.call.id)}
+            isPicked={callKey(arrow.call) === picked}
+            pick={() => pick(callKey(arrow.call))}
           />
         ))}
       </svg>

@@ -1,12 +1,13 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isWide } from '../browser.js'
-import { callText, hasFailed, partiesOf, statusText, type ShownExchange } from '../state/exchanges.js'
+import { callKey, callText, hasFailed, partiesOf, statusText, type ShownExchange } from '../state/exchanges.js'
 
 /** Calls as a table, the newest first. */
 export function ExchangeTable(props: {
   calls: readonly ShownExchange[]
-  picked: number | null
-  pick: (id: number) => void
+  /** Keys of calls, as `callKey` makes them. */
+  picked: string | null
+  pick: (key: string) => void
 }) {
   const { calls, picked, pick } = props
   const row = useRef<HTMLTableRowElement>(null)
@@ -28,18 +29,19 @@ export function ExchangeTable(props: {
         </thead>
         <tbody>
           {calls.map((call) => {
-            const { id, labTime, name, machine, fault } = call
+            const { labTime, name, machine, fault } = call
+            const key = callKey(call)
             const [from, to] = partiesOf(call)
             const miss = call.kind === 'exchange' ? call.nearMiss : null
             return (
-              <tr key={id} ref={id === picked ? row : null} class={id === picked ? 'picked-row' : ''}>
+              <tr key={key} ref={key === picked ? row : null} class={key === picked ? 'picked-row' : ''}>
                 <td class="mono">{labTime.slice(11, 23)}</td>
                 <td>{name ?? machine ?? ''}</td>
                 <td>
                   {from} → {to}
                 </td>
                 <td>
-                  <button class="plain mono" aria-pressed={id === picked} onClick={() => pick(id)}>
+                  <button class="plain mono" aria-pressed={key === picked} onClick={() => pick(key)}>
                     {callText(call)}
                   </button>
                   {miss && (

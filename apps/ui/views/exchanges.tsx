@@ -4,7 +4,15 @@ import { goToRoute, currentRoute } from '../parts/navigation.js'
 import { useKeys, type Key } from '../parts/page-keys.js'
 import { makeLabClient, connectionState, sentenceOf } from '../state/page-connection.js'
 import { isFleet, rows } from '../state/lab-state.js'
-import { isCall, PARTIES, selectedCalls, withMore, type ShownExchange, type CallFilter } from '../state/exchanges.js'
+import {
+  callKey,
+  isCall,
+  PARTIES,
+  selectedCalls,
+  withMore,
+  type ShownExchange,
+  type CallFilter,
+} from '../state/exchanges.js'
 import { ExchangeDetails } from './exchanges-details.js'
 import { useEarlier, type ExchangeSubject } from './exchanges-earlier.js'
 import { SequenceDiagram } from './exchanges-sequence.js'
@@ -35,14 +43,15 @@ export function ExchangesView() {
   const { older, isBusy, isAll, more } = useEarlier(subject, filter, listed[0], following.length)
   const shown = older.length > 0 ? [...older, ...following] : following
   const hold = (): void => setHeld(held ? null : calls)
-  const picked = shown.find(({ id }) => String(id) === query['call']) ?? null
+  const picked = shown.find((call) => callKey(call) === query['call']) ?? null
   const change = (more: Record<string, string>): void =>
     goToRoute({ view: 'exchanges', query: { ...query, ...more } }, { replace: true })
-  const pick = (id: number | null): void => change({ call: id === null ? '' : String(id) })
+  const pick = (key: string | null): void => change({ call: key ?? '' })
+  const pickedKey = picked && callKey(picked)
   const draw = (as: ExchangeForm): void => change({ as: as === 'diagram' ? as : '' })
   useKeys(
     () => exchangeKeys({ shown, picked, pick, hold, switchForm: () => draw(isDiagram ? 'list' : 'diagram') }),
-    [shown, picked?.id, isDiagram, held],
+    [shown, pickedKey, isDiagram, held],
   )
   return (
     <>
@@ -66,9 +75,9 @@ export function ExchangesView() {
         {picked && <ExchangeDetails call={picked} close={() => pick(null)} />}
         {shown.length > 0 &&
           (isDiagram ? (
-            <SequenceDiagram calls={shown.slice(-MAX_DIAGRAM_ARROWS)} picked={picked?.id ?? null} pick={pick} />
+            <SequenceDiagram calls={shown.slice(-MAX_DIAGRAM_ARROWS)} picked={pickedKey} pick={pick} />
           ) : (
-            <ExchangeTable calls={rowsOf(shown, older.length)} picked={picked?.id ?? null} pick={pick} />
+            <ExchangeTable calls={rowsOf(shown, older.length)} picked={pickedKey} pick={pick} />
           ))}
       </div>
       {listed.length > 0 && !isAll && (
@@ -107,7 +116,7 @@ function useCalls(node: string, subject: ExchangeSubject): { calls: readonly Sho
 interface ExchangeActions {
   shown: readonly ShownExchange[]
   picked: ShownExchange | null
-  pick: (id: number | null) => void
+  pick: (key: string | null) => void
   /** Holds the list, or lets it go on. */
   hold: () => void
   /** From the list to the diagram, or back. */
@@ -117,9 +126,9 @@ interface ExchangeActions {
 function exchangeKeys({ shown, picked, pick, hold, switchForm }: ExchangeActions): readonly Key[] {
   const step = (by: number) => () => {
     const newest = [...shown].reverse()
-    const at = newest.findIndex(({ id }) => id === picked?.id)
+    const at = newest.findIndex((call) => picked !== null && callKey(call) === callKey(picked))
     const next = newest[at < 0 ? 0 : at + by]
-    if (next) pick(next.id)
+    if (next) pick(callKey(next))
   }
   return [
     { key: 'j', does: 'next call in the list', act: step(1) },
@@ -217,8 +226,9 @@ async function followExchanges(
         waiting = []
         if (!signal.aborted) show(calls)
       })
-      const last = Math.max(journal.last, entries.at(-1)?.id ?? 0)
-      for await (const entry of makeLabClient(signal).events({ ...query, after: last })) {
+      const last = entries.at(-1)
+      const after = last?.cursor ?? journal.cursor ?? Math.max(journal.last, last?.id ?? 0)
+      for await (const entry of makeLabClient(signal).events({ ...query, after })) {
         if (isCall(entry)) waiting.push(entry)
         if (waiting.length > FIRST_READ_CALLS) waiting = waiting.slice(-FIRST_READ_CALLS)
         draw()

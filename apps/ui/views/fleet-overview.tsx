@@ -6,13 +6,28 @@ import { showNotice } from '../parts/notices.js'
 import { usePolled } from '../parts/polled.js'
 import { exchangeRate, hasFailed, lookCounts, progressOf, rateText, type FleetProgress } from '../state/activity.js'
 import type { FleetRow } from '../state/fleet-rows.js'
-import { faults, isFleet } from '../state/lab-state.js'
+import { faults, isFleet, processes } from '../state/lab-state.js'
 import { callIronic } from '../state/page-connection.js'
 import { askAll, outcomeText, verbOf, type NodeVerb } from '../state/provision-verbs.js'
 import { LastHour } from './last-hour.js'
 
 /** Milliseconds between two looks at what the lab did. */
 const ACTIVITY_POLL_INTERVAL = 2000
+
+/** The processes that have the database together, each with its role. */
+export function Processes() {
+  if (processes.value.length === 0) return null
+  return (
+    <p class="quiet" role="status" aria-label="Processes">
+      {processes.value.map(({ name, role, alive }, index) => (
+        <span key={name} class={alive ? '' : 'error-text'}>
+          {index > 0 && ' · '}
+          <span class="mono">{name}</span> ({role}){alive ? '' : ' has ended'}
+        </span>
+      ))}
+    </p>
+  )
+}
 
 /** How far the fleet is, how quickly it goes on, and its last hour. */
 export function FleetOverview({ all }: { all: readonly FleetRow[] }) {

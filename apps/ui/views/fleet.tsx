@@ -13,7 +13,7 @@ import { connectionState } from '../state/page-connection.js'
 import { FLEET_ORDERS, fleetOrderIn, orderRows, type FleetOrder } from '../state/fleet-order.js'
 import { filterIn, filterQueryOf, type PageRoute } from '../state/page-route.js'
 import { EmptyFleet, FleetActions } from './fleet-actions.js'
-import { FleetOverview } from './fleet-overview.js'
+import { FleetOverview, Processes } from './fleet-overview.js'
 import { FleetGrid } from './fleet-grid.js'
 import { FleetTable } from './fleet-table.js'
 import { Problems } from './problems.js'
@@ -45,6 +45,7 @@ export function FleetView() {
         <h1>{isFleet.value ? 'Machines' : 'Fleet'}</h1>
         {!isFleet.value && <button onClick={() => void saveReport()}>Save report</button>}
       </div>
+      <Processes />
       <FleetOverview all={all} />
       <Problems all={all} />
       <Counts all={all} filter={filter} refine={refine} />

@@ -68,7 +68,10 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
           <svg width={width} height={HEIGHT} role="img" aria-label={summarizeTimeline(timeline)}>
             <Lanes {...{ timeline, span, x, width, shownTime, room }} />
             {clusters.map((cluster) => (
-              <MarkShape key={`${cluster.lane}/${cluster.marks[0]!.entry}`} {...{ cluster, room, setPicked }} />
+              <MarkShape
+                key={`${cluster.lane}/${cluster.marks[0]!.at}/${cluster.marks[0]!.entry}`}
+                {...{ cluster, room, setPicked }}
+              />
             ))}
           </svg>
         )}
@@ -270,7 +273,7 @@ function Picked({ cluster: { lane, marks }, shownTime }: { cluster: Cluster; sho
       <strong>{lane}</strong>
       <ul>
         {marks.slice(0, 30).map(({ entry, at, text, isBad, duration }) => (
-          <li key={entry} class={isBad ? 'error-text' : ''}>
+          <li key={`${at} ${entry}`} class={isBad ? 'error-text' : ''}>
             <span class="mono">{clockText(shownTime(Date.parse(at)))}</span> {text}
             {duration > 0 && <span class="quiet"> {lengthText(duration)}</span>}
           </li>

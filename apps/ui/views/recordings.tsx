@@ -33,7 +33,7 @@ function RecordPanel({ replay }: { replay: (file: ReplayedFile) => void }) {
   const begin = (): Promise<boolean> =>
     runWithNotice(async () => {
       const { journal } = await makeLabClient().index()
-      const begun = { after: journal.last, since: labTime() }
+      const begun = { after: journal.cursor ?? journal.last, since: labTime() }
       keepMark(begun)
       setMark(begun)
     })

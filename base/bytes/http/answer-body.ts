@@ -3,6 +3,14 @@ import { withClockHeld, onAbort, systemClock, type Clock } from '../../runtime/i
 import { codeOf, toFetchFailure, FetchFailure, type FailurePlace } from './fetch-failure.js'
 import type { HttpLimits } from './http-limits.js'
 
+/** Hears of a server that sends nothing in the middle of a body. */
+export interface SilenceListener {
+  /** Milliseconds of silence after which it hears. */
+  after: number
+  /** @param url of the request; its query may hold secrets */
+  tell: (url: string) => void
+}
+
 /** So much is taken from the connection before it is wanted. */
 const AHEAD = 256 * 1024
 
@@ -11,6 +19,7 @@ export interface AnswerBodyParts {
   response: IncomingMessage
   place: FailurePlace
   limits: HttpLimits
+  onSilence?: SilenceListener
   clock: Clock
   signal: AbortSignal
 }
@@ -95,6 +104,15 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
     })
   }
 
+  #tellSilence(signal: AbortSignal): void {
+    const { onSilence, place } = this.#parts
+    if (!onSilence) return
+    void this.#wall.sleep(onSilence.after, { signal }).then(
+      () => onSilence.tell(place.url),
+      () => {},
+    )
+  }
+
   /** Waits until there is a part, the end or a failure. */
   async #more(): Promise<void> {
     const { limits, place, signal } = this.#parts
@@ -108,6 +126,7 @@ export class AnswerBody implements AsyncIterable<Uint8Array> {
       () => true,
       () => false,
     )
+    this.#tellSilence(enough.signal)
     const expired = await Promise.race([event.then(() => false), late])
     enough.abort(ANSWER_DONE)
     this.#wake = undefined

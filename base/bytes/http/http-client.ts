@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
-import type { Clock } from '../../runtime/index.js'
+import { defined, type Clock } from '../../runtime/index.js'
 import { maskedAddress, splitCredentials } from '../url.js'
+import type { SilenceListener } from './answer-body.js'
 import { hostAndPort, failurePlaceOf } from './http-connection.js'
 import { requestOnce } from './http-exchange.js'
 import { FetchFailure } from './fetch-failure.js'
@@ -17,6 +18,8 @@ export interface HttpClientOptions {
   /** Believes any certificate. */
   insecure?: boolean
   limits?: Partial<HttpLimits>
+  /** Hears of a server that falls silent in the middle of a body. */
+  onSilence?: SilenceListener
   /** Redirects that are followed. */
   redirects?: number
   /** Throws for a URL that must not be asked, also for one that a redirect leads to. */
@@ -123,7 +126,7 @@ export class HttpClient {
   }
 
   async #ask({ method = 'GET', body, signal }: FileRequest, url: URL, headers: RequestHeaders): Promise<ServerAnswer> {
-    const { clock, proxies = {}, ca, insecure, through } = this.#options
+    const { clock, proxies = {}, ca, insecure, through, onSilence } = this.#options
     const tls: ConnectionOptions = insecure
       ? { rejectUnauthorized: false }
       : ca === undefined
@@ -131,7 +134,9 @@ export class HttpClient {
         : { ca: typeof ca === 'string' ? ca : [...ca] }
     const proxy = checkedProxy(proxyFor(url.href, proxies), url)
     const sent = body === undefined ? {} : { body }
-    const send = () => requestOnce({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, clock, signal })
+    const heard = defined({ onSilence })
+    const send = () =>
+      requestOnce({ url, method, headers, ...sent, tls, proxy, limits: this.#limits, ...heard, clock, signal })
     return through ? through({ method, url: url.href, headers, signal }, send) : send()
   }
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { defined, withClockHeld, systemClock, withinLimit, type Clock } from '../../runtime/index.js'
 import { splitCredentials } from '../url.js'
-import { AnswerBody } from './answer-body.js'
+import { AnswerBody, type SilenceListener } from './answer-body.js'
 import { hostAndPort, openConnection, failurePlaceOf } from './http-connection.js'
 import { codeOf, toFetchFailure, FetchFailure, type FailurePlace, type FetchFailureCode } from './fetch-failure.js'
 import type { HttpLimits } from './http-limits.js'
@@ -21,6 +21,7 @@ export interface HttpExchange {
   /** URL of a proxy. */
   proxy?: string | undefined
   limits: HttpLimits
+  onSilence?: SilenceListener
   clock: Clock
   signal: AbortSignal
 }
@@ -131,12 +132,12 @@ function makeRequest({ url, method, headers, agent, tls, limits, proxy }: HttpEx
 }
 
 function answerOf(
-  { limits, clock, signal }: HttpExchange,
+  { limits, onSilence, clock, signal }: HttpExchange,
   request: ClientRequest,
   response: IncomingMessage,
   place: FailurePlace,
 ): ExchangeAnswer {
-  const body = new AnswerBody({ request, response, place, limits, clock, signal })
+  const body = new AnswerBody({ request, response, place, limits, clock, signal, ...defined({ onSilence }) })
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value

@@ -99,3 +99,31 @@ export interface OsImageStream extends KubeObject<'OSImageStream'> {
     availableStreams: { name: string; osImage: string; osExtensionsImage: string }[]
   }
 }
+
+/** A release bundle in the registries of the control plane: `ocp-release-bundle-4.22.0-x86_64`. */
+export interface ReleaseBundle {
+  name: string
+  /** Pullspec of its release image, by digest. */
+  image?: string
+  /** `Available`, `Degraded`. */
+  conditions?: Condition[]
+}
+
+/** The releases that the nodes of the control plane serve from their disks. There is one, named `cluster`. */
+export interface InternalReleaseImage extends KubeObject<'InternalReleaseImage'> {
+  spec: { releases: { name: string }[] }
+  status?: {
+    /** `Degraded`. */
+    conditions?: Condition[]
+    releases: ReleaseBundle[]
+  }
+}
+
+/** Report of the machine config daemon of a node. */
+export interface MachineConfigNode extends KubeObject<'MachineConfigNode'> {
+  spec: { node: { name: string }; pool: { name: string }; configVersion: { desired: string } }
+  status?: {
+    conditions?: Condition[]
+    internalReleaseImage?: { releases: ReleaseBundle[] }
+  }
+}

@@ -150,6 +150,7 @@ export interface Provisioning extends KubeObject<'Provisioning'> {
   spec: {
     provisioningNetwork?: 'Managed' | 'Unmanaged' | 'Disabled'
     provisioningOSDownloadURL?: string
+    additionalNTPServers?: string[]
     bootIsoSource?: 'local' | 'http'
     preProvisioningOSDownloadURLs?: { isoURL?: string; kernelURL?: string; initramfsURL?: string; rootfsURL?: string }
     watchAllNamespaces?: boolean

@@ -5,6 +5,7 @@ import {
   HttpClient,
   isLoopback,
   retryAfter,
+  type SilenceListener,
   type FileAnswer,
   type FileRequest,
   type HttpClientOptions,
@@ -22,7 +23,7 @@ export interface RegistryAccess {
   insecure: boolean
   /** For a registry and repository: `quay.io/openshift/release`. */
   credentials: (name: string) => Promise<FoundCredentials>
-  /** Hears of a server that has not answered for a while, in a sentence. */
+  /** Hears of a server that has not answered, or has sent nothing more, for a while, in a sentence. */
   onWait?: (sentence: string) => void
 }
 
@@ -62,6 +63,7 @@ export class RegistryServer {
     this.#http = new HttpClient({
       ...access.http,
       allow: this.#allow,
+      ...defined({ onSilence: this.#silenceListener() }),
       through: (request, send) => this.#noticed(request.url, () => through(request, send)),
     })
   }
@@ -89,12 +91,10 @@ export class RegistryServer {
   async #noticed<T>(url: string, exchange: () => Promise<T>): Promise<T> {
     const { http, onWait } = this.#access
     if (!onWait) return exchange()
-    const { host } = new URL(url)
     const limit = http.limits?.header ?? DEFAULT_HTTP_LIMITS.header
     const after = limit * NOTICED_SHARE
     const done = new AbortController()
-    const whom = host === this.#host ? `the registry ${host},` : `${host}, for the registry ${this.#host},`
-    const notice = `waiting for ${whom} which has not answered for ${after / 1000} s; it has ${limit / 1000} s`
+    const notice = `waiting for ${this.#named(new URL(url).host)} which has not answered for ${after / 1000} s; it has ${limit / 1000} s`
     const waiting = systemClock()
       .sleep(after, { signal: done.signal })
       .then(
@@ -107,6 +107,21 @@ export class RegistryServer {
       done.abort()
       await waiting
     }
+  }
+
+  /** A server of the registry, for a sentence that goes on. */
+  #named(host: string): string {
+    return host === this.#host ? `the registry ${host},` : `${host}, for the registry ${this.#host},`
+  }
+
+  /** Tells of an answer that stops in its middle. */
+  #silenceListener(): SilenceListener | undefined {
+    const { http, onWait } = this.#access
+    if (!onWait) return undefined
+    const limit = http.limits?.silence ?? DEFAULT_HTTP_LIMITS.silence
+    const after = limit * NOTICED_SHARE
+    const times = `which has sent nothing more for ${after / 1000} s; it has ${limit / 1000} s`
+    return { after, tell: (url) => onWait(`waiting for ${this.#named(new URL(url).host)} ${times}`) }
   }
 
   /**

@@ -361,6 +361,26 @@ describe('a registry that never answers', () => {
     expect(registry.seen).toHaveLength(1)
   })
 
+  test('is named after a while too where it stops in the middle of an answer', async () => {
+    await using registry = await registryServer({
+      fault: (request, response) => {
+        if (request.url === '/v2/') return false
+        response.writeHead(200, { 'content-type': 'application/vnd.oci.image.manifest.v1+json', 'content-length': 100 })
+        response.write('{')
+        return true
+      },
+    })
+    const heard: string[] = []
+    const http = { limits: { silence: 600 } }
+    const opened = images({ http, onWait: (sentence) => void heard.push(sentence) }).open(
+      parsePlace(`${registry.host}/a/b:1`),
+    )
+    await expect(opened).rejects.toThrow(/fell silent in the middle of the body/)
+    expect(heard[0]).toBe(
+      `waiting for the registry ${registry.host}, which has sent nothing more for 0.05 s; it has 0.6 s`,
+    )
+  })
+
   test('is given up at once where it answers no more after its first answer', async () => {
     await using registry = await registryServer({ fault: (request) => request.url !== '/v2/' })
     const http = { limits: { connect: 3000, header: 300 } }

@@ -4,6 +4,7 @@ import { findCredentials, type AuthFiles } from '../access/registry-credentials.
 import { RegistryServer } from '../access/registry-server.js'
 import { RegistryRepository } from '../access/repository.js'
 import type { MirrorArchive } from '../mirrors/mirror-archive.js'
+import { isInternalRegistry } from '../mirrors/internal-registry.js'
 import { mirrorCandidates, type MirrorRule } from '../mirrors/mirrors.js'
 import { OciLayout } from '../places/oci-layout.js'
 import { ofDigest, referenceText, type ImagePlace, type ImageReference } from '../places/reference.js'
@@ -29,7 +30,7 @@ export interface ImageAccess {
   mirrors?: readonly MirrorRule[]
   /** Images on a disk, which are looked for before any registry is asked. */
   archive?: MirrorArchive
-  /** Hears of a server that has not answered for a while, in a sentence. */
+  /** Hears of a server that has not answered, or has sent nothing more, for a while, in a sentence. */
   onWait?: (sentence: string) => void
 }
 
@@ -146,9 +147,13 @@ export class Images {
     const [only, ...more] = failures
     if (more.length === 0) throw only!
     const all = failures.map(({ message }) => message).join('; ')
+    const inside = places.find(({ registry }) => isInternalRegistry(registry))?.registry
     throw new UserError(failures.at(-1)!.code, `${named} is at none of its mirrors: ${all}`, {
       cause: failures.at(-1),
-      remedy: failures.at(-1)!.remedy ?? 'copy it to a mirror',
+      remedy:
+        inside === undefined
+          ? (failures.at(-1)!.remedy ?? 'copy it to a mirror')
+          : `copy it to a registry or a folder that is reached here: ${inside} answers in the network of its cluster alone`,
     })
   }
 

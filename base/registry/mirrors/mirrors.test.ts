@@ -180,6 +180,15 @@ describe('pulling', () => {
     for (const { host } of [empty, source]) expect(failure).toContain(host)
   })
 
+  test('says of the registry of a cluster’s own nodes where it answers', async () => {
+    await using source = await registryServer()
+    const node = 'api-int.nowhere.invalid:22625'
+    const some = await rules(IDMS('AllowContactingSource').replace('one.local', node).replace('quay.io', source.host))
+    await expect(readFrom(`${source.host}/ocp@${D}`, some)).rejects.toMatchObject({
+      remedy: `copy it to a registry or a folder that is reached here: ${node} answers in the network of its cluster alone`,
+    })
+  })
+
   test('a mirror with other bytes under the digest is passed over', async () => {
     await using bad = await registryServer()
     await using good = await registryServer()

@@ -254,7 +254,7 @@ class Lab:
             yield entries
             if page['next'] is None or not entries:
                 return
-            query['after'] = entries[-1]['id']
+            query['after'] = urllib.parse.parse_qs(urllib.parse.urlsplit(page['next']).query)['after'][0]
             left = None if left is None else left - len(entries)
 
     def story(self, most: int = 30) -> str:

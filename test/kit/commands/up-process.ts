@@ -41,8 +41,12 @@ export class UpProcess {
   readonly gone: Promise<void>
   readonly #child: ChildProcess
 
-  constructor(argv: readonly string[]) {
-    this.#child = spawn(process.execPath, [IRONSTAGE, 'up', '--json', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+  /** @param env variables besides those of this process */
+  constructor(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(process.execPath, [IRONSTAGE, 'up', '--json', ...argv], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     const exited = once(this.#child, 'close')
     this.gone = exited.then(() => {})
     this.ready = new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { freePort } from '../free-port.js'
 import { PostgresServer } from '../postgres.js'
 import { openstackClients } from '../programs/clients/baremetal.js'
 
-test('the commands of docs/scale.md start an API, two conductors and a fleet', { timeout: 300_000 }, async () => {
+test('the commands of docs/scale.md start an API, two conductors and machines', { timeout: 300_000 }, async () => {
   const clients = await openstackClients()
   const server = await PostgresServer.open({ access: ['host all postgres 127.0.0.1/32 trust'] })
   onTestFinished(() => server[Symbol.asyncDispose]())
@@ -17,7 +17,7 @@ test('the commands of docs/scale.md start an API, two conductors and a fleet', {
         .replace('ironic@127.0.0.1/ironic', `postgres@127.0.0.1:${server.port}/postgres`)
         .replaceAll('http://127.0.0.1:6385', `http://127.0.0.1:${port}`)
         .replace('--role api', `--role api --port ${port}`)
-        .replace('ironstage fleet', 'ironstage fleet --redfish-port 0'),
+        .replace('--role machines', '--role machines --redfish-port 0'),
   })
   expect(code, printed.slice(-3000)).toBe(0)
   expect(outputs).toHaveLength(1)

@@ -8,7 +8,11 @@ import { succeeds, tool } from '../peers.js'
 /** Files that users copy, held against the schemas that their programs publish. */
 
 const ROOT = new URL('../../../', import.meta.url).pathname
-const KUBERNETES = 'containers/ironstage/kubernetes'
+/** Folders of manifests, with the files of secrets that a user writes into them. */
+const KUSTOMIZED = [
+  ['containers/ironstage/kubernetes', ['htpasswd']],
+  ['deploy/kubernetes', ['htpasswd', 'database-password', 'bmc-password', 'ironic-password']],
+] as const
 
 let folder: string
 let checkers: string
@@ -31,6 +35,7 @@ async function changedCopy(path: string, change: (text: string) => string): Prom
 
 describe.each([
   ['containers/ironstage/compose.yaml', 'compose-spec', '    image:', '    imagge:'],
+  ['deploy/compose.yaml', 'compose-spec', '  image:', '  imagge:'],
   ['ci/github-action/action.yml', 'github-actions', 'runs:', 'run:'],
   ['ci/github-action/stop/action.yml', 'github-actions', 'runs:', 'run:'],
   ['examples/ci/github-workflow.yml', 'github-workflows', 'runs-on:', 'run-on:'],
@@ -57,15 +62,15 @@ test('the job of the component for GitLab is as its schema wants it, with the de
   expect(await check('gitlab-ci', job)).toMatchObject({ code: 0 })
 })
 
-describe('the manifests', () => {
+describe.each(KUSTOMIZED)('the manifests of %s', (source, secrets) => {
   const validate = (version: string, path: string) =>
     python('kubernetes-validate', '--strict', '--kubernetes-version', version, path)
 
   /** The manifests as `kubectl apply --kustomize` would send them. */
   async function manifests(change: (text: string) => string): Promise<string> {
-    const place = join(folder, 'kubernetes')
-    await cp(join(ROOT, KUBERNETES), place, { recursive: true })
-    await writeFile(join(place, 'htpasswd'), 'lab:x\n')
+    const place = join(folder, source)
+    await cp(join(ROOT, source), place, { recursive: true })
+    for (const secret of secrets) await writeFile(join(place, secret), 'lab:x\n')
     const built = join(folder, 'built.yaml')
     await writeFile(built, change(await succeeds('kubectl', 'kustomize', place)))
     return built

@@ -18,6 +18,14 @@ export const FLEET_SHAPES = {
       'machines from a JSON list in the format of SUSHY_EMULATOR_FAKE_SYSTEMS (sushy-tools), with their uuids and MAC addresses',
     schema: OPTION_TEXT_SCHEMA,
   },
+  'name-prefix': {
+    value: 'PREFIX',
+    example: 'rack-a-',
+    accepted: 'the beginning of names: small letters, digits and -, with a letter or - at its end',
+    description:
+      'beginning of the names of the machines, also for their addresses and serial numbers: one for each fleet of an Ironic (default: machine-)',
+    schema: { type: 'string', pattern: '^([a-z0-9][a-z0-9-]{0,38})?[a-z]$|^[a-z0-9][a-z0-9-]{0,38}-$' },
+  },
   'redfish-host': {
     value: 'ADDRESS',
     description: 'address on which BMCs and agents listen (default: 127.0.0.1)',

@@ -1,3 +1,4 @@
+import { DURATION_PATTERN } from '../../../../base/runtime/index.js'
 import { ACTOR_WORDS, BEGIN_WORDS, MACHINE_PLACES, PROFILE_WORDS, ROLE_WORDS } from '../value-words.js'
 import { FLAG, OPTION_TEXT_SCHEMA, type CommandOptionShape } from './option-shape.js'
 
@@ -43,8 +44,15 @@ export const UP_SHAPES = {
     value: ROLE_WORDS.join('|'),
     example: 'conductor',
     description:
-      'work of this process among those of --database: api answers clients, conductor works on nodes (default: all, which is both)',
+      'work of this process among those of --database: api answers clients, conductor works on nodes, machines has --nodes machines (default: all, which is api and conductor)',
     schema: { type: 'string', enum: [...ROLE_WORDS] },
+  },
+  'shutdown-delay': {
+    value: 'TIME',
+    example: '5s',
+    description:
+      'time for which requests are still answered after a signal to stop, while /readyz says 503, so that proxies send no more (default: none)',
+    schema: { type: 'string', pattern: DURATION_PATTERN },
   },
   set: {
     value: 'OPTION=VALUE',

@@ -1,4 +1,10 @@
-import { agentConfig, linkedIsos, openImageService, type ImageService } from '../../../../coreos/index.js'
+import {
+  agentConfig,
+  type AgentConfigOptions,
+  linkedIsos,
+  openImageService,
+  type ImageService,
+} from '../../../../coreos/index.js'
 import { defined, urlSafeToken, withClockHeld } from '../../../../base/runtime/index.js'
 import type { PreprovisioningImage, ActorParts } from '../../../../base/kubernetes/index.js'
 import { EMBEDS_THE_AGENT, IMAGES_BY_STREAM, ONE_IMAGE_A_HOST } from './image-behaviours.js'
@@ -15,9 +21,14 @@ export interface ImageCustomizationParts extends ActorParts {
   agentImage: string
   /** Contents of the registries.conf of its host, which names the mirrors. */
   registriesConf?: string
+  /** Further settings of its environment, which all deploy images follow. */
+  site?: ImageSite
   /** Port of the image service; 0 takes a free one. */
   port: number
 }
+
+/** `ADDITIONAL_NTP_SERVERS`, `IP_OPTIONS`, `IRONIC_RAMDISK_SSH_KEY`, `HTTP_PROXY` ..., and the mounted pull secret. */
+export type ImageSite = Pick<AgentConfigOptions, 'ntpServers' | 'ipOptions' | 'sshKeys' | 'proxies' | 'pullSecret'>
 
 /**
  * The image service, and the images in it. Their names are random and in memory, as in the real controller, so that a new
@@ -49,7 +60,8 @@ export class HostImages implements AsyncDisposable {
     const service = await withClockHeld(clock, 'opening the image service', async () =>
       openImageService({
         files: namedFiles(bases),
-        config: configFor(parts, {}),
+        // Hosts have images of their own: a setting that cannot be used is the error of those.
+        config: configFor({ ...parts, site: {} }, {}),
         configOf: (key) => configs.get(key),
         secret: urlSafeToken(random),
         host: '127.0.0.1',
@@ -124,7 +136,7 @@ const imageKeyOf = (image: PreprovisioningImage, { format, architecture = HOST_A
   `${image.metadata.namespace}-${image.metadata.name}-${image.metadata.uid}-${streamOf(image) ?? ''}-${architecture}.${format}`
 
 function configFor(
-  { ironicUrl, agentImage, registriesConf, behaviours }: ImageCustomizationParts,
+  { ironicUrl, agentImage, registriesConf, site, behaviours }: ImageCustomizationParts,
   own: { hostname?: string; keyfiles?: readonly { name: string; bytes: Uint8Array }[] },
 ): string {
   if (!behaviours.has(EMBEDS_THE_AGENT)) return JSON.stringify({ ignition: { version: '3.2.0' } })
@@ -132,6 +144,7 @@ function configFor(
     agentConfig({
       ironicUrls: [ironicUrl],
       image: agentImage,
+      ...site,
       ...own,
       ...defined({ registriesConf }),
     }),

@@ -7,6 +7,7 @@ import { clusterScene } from '../../../../test/kit/cluster/cluster-scene.js'
 import { linkedImages } from '../../../../test/kit/cluster/machine-os-folder.js'
 import { conditionOf } from '../../../../base/kubernetes/conditions.js'
 import type { PreprovisioningImage } from '../../../../base/kubernetes/kinds/metal3-kinds.js'
+import type { ImageSite } from './host-images.js'
 import * as behaviours from './image-behaviours.js'
 import * as controller from './image-customization-controller.js'
 
@@ -36,9 +37,9 @@ const open = (without: string[] = []) => (scene = clusterScene({ all: BEHAVIOURS
 beforeEach(() => open())
 afterEach(() => stop())
 
-async function start(from = images): Promise<void> {
+async function start(from = images, site: ImageSite = {}): Promise<void> {
   const settings = { ironicUrl: 'http://192.0.2.2:6385', agentImage: 'quay.io/x/agent@sha256:1', port }
-  running = await controller.runImageCustomizationController({ ...scene.parts, ...settings, images: from })
+  running = await controller.runImageCustomizationController({ ...scene.parts, ...settings, site, images: from })
   port = running.port
 }
 
@@ -91,6 +92,46 @@ describe('the image of a host', () => {
     expect(config).toContain('ironic-agent.service')
     expect(config).toContain('quay.io/x/agent@sha256:1')
     expect(config).toContain('IPA_DEFAULT_HOSTNAME=worker-0')
+  })
+
+  test('follows the settings of its environment, and a wrong one is the error of the host', async () => {
+    const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ3+0sL4uQp1zL0m1m9yQ9a1oR1n4Zq0y3m0bM7tQyJr me@lab'
+    const proxies = { http: 'http://proxy.lab:3128', https: 'http://proxy.lab:3128', no: '.lab' }
+    const pullSecret = Buffer.from('{"auths":{"quay.io":{"auth":"YTpi"}}}').toString('base64')
+    await start(images, {
+      ntpServers: ['ntp.lab', '192.0.2.9'],
+      ipOptions: 'ip=dhcp6',
+      sshKeys: [key],
+      proxies,
+      pullSecret,
+    })
+    await create({ acceptFormats: ['iso'] })
+    const { status } = await until(isReady)
+    const config = JSON.parse(await embedded(status!.imageUrl!)) as {
+      passwd: unknown
+      storage: { files: { path: string; append?: { source: string }[]; contents?: { source: string } }[] }
+      systemd: { units: { contents: string }[] }
+    }
+    expect(config.passwd).toEqual({ users: [{ name: 'core', sshAuthorizedKeys: [key] }] })
+    const file = (path: string) => config.storage.files.find((one) => one.path === path)
+    expect(decodeURIComponent(file('/etc/chrony.conf')!.append![0]!.source)).toContain(
+      'server ntp.lab iburst\nserver 192.0.2.9 iburst',
+    )
+    expect(file('/etc/authfile.json')).toBeDefined()
+    const [{ contents } = { contents: '' }] = config.systemd.units
+    for (const text of [
+      'HTTP_PROXY=http://proxy.lab:3128',
+      'NO_PROXY=.lab',
+      'IPA_COREOS_IP_OPTIONS=ip=dhcp6',
+      '--authfile=',
+    ])
+      expect(contents).toContain(text)
+
+    await stop()
+    open()
+    await start(images, { sshKeys: ['-----BEGIN OPENSSH PRIVATE KEY-----'] })
+    await create({ acceptFormats: ['iso'] })
+    await until(failsBecause('an SSH key (not shown) is not a public key'))
   })
 
   test('is of the first format that the host accepts', async () => {

@@ -15,6 +15,8 @@ import {
 } from '../../../../base/kubernetes/index.js'
 import { ensureClusterOperator } from '../cluster-operator.js'
 import { UPDATE_DEGRADED } from './boot-images/image-conditions.js'
+import { INTERNAL_RELEASE, REGISTRY_ACCOUNT } from './internal-release/internal-release-names.js'
+import { registryAuths } from './internal-release/registry-auths.js'
 import { WAITS_FOR_POOLS } from './machine-config-behaviours.js'
 import {
   CLUSTER_OPERATOR,
@@ -45,6 +47,8 @@ export class ConfigOperator implements ResourceController {
     { kind: 'MachineConfigPool', keysOf: () => [CLUSTER_OPERATOR] },
     { kind: 'MachineConfig', keysOf: () => [CLUSTER_OPERATOR] },
     watchObject('MachineConfiguration', OWN_SETTINGS, CLUSTER_OPERATOR),
+    watchObject('InternalReleaseImage', INTERNAL_RELEASE, CLUSTER_OPERATOR),
+    watchObject('Secret', REGISTRY_ACCOUNT, CLUSTER_OPERATOR),
   ]
   readonly #parts: ActorParts
   readonly #serverUrl: string
@@ -70,7 +74,8 @@ export class ConfigOperator implements ResourceController {
 
   async #syncTemplates(role: Role, version: string): Promise<void> {
     const { kube } = this.#parts
-    for (const wanted of templatesOf(role, version)) {
+    const auths = await registryAuths(this.#parts, version)
+    for (const wanted of templatesOf(role, version, auths)) {
       const current = await kube.find('MachineConfig', wanted.metadata)
       if (!current) await createIfAbsent(() => kube.create<'MachineConfig'>(wanted))
       else if (

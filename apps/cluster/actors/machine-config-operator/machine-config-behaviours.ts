@@ -175,3 +175,43 @@ export const STOPS_HOT_LOOPS: Behaviour = {
   source: 'machine-config-operator 7ff337a pkg/controller/bootimage/ms_helpers.go checkMAPIMachineSetHotLoop',
   since: '4.17',
 }
+export const SERVES_FROM_NODES: Behaviour = {
+  name: 'mco/serves-the-release-from-nodes',
+  stories: { today: 'internal-release' },
+  says: 'a cluster without a registry has none once it is installed: no node can be added, and no pod finds its image',
+  source:
+    'machine-config-operator 7ff337a pkg/controller/internalreleaseimage/internalreleaseimage_renderer.go RenderAndSetIgnition, templates/master/units/iri-registry.service.yaml',
+  since: '4.22',
+}
+export const REPORTS_INTERNAL_RELEASE: Behaviour = {
+  name: 'mco/reports-the-internal-release',
+  stories: { today: 'internal-registries-away' },
+  says: 'a node that no longer serves the release is noticed when the last one is gone too',
+  source:
+    'machine-config-operator 7ff337a pkg/controller/internalreleaseimage/aggregation.go aggregateMCNIRIStatus, pkg/daemon/internalreleaseimage/internalreleaseimage_manager.go refreshMachineConfigNodeStatus',
+  since: '4.22',
+}
+export const GUARDS_INTERNAL_RELEASE: Behaviour = {
+  name: 'mco/guards-the-internal-release',
+  stories: { today: 'internal-release' },
+  says: 'the release image that the cluster runs is deleted with the only registry that has it',
+  source:
+    'machine-config-operator 7ff337a manifests/machineconfigcontroller/internalreleaseimage-deletion-guard-validatingadmissionpolicy.yaml',
+  since: '4.22',
+}
+export const KEEPS_REGISTRY_STAMP: Behaviour = {
+  name: 'mco/keeps-the-stamp-of-the-registry',
+  stories: { today: 'registry-of-your-own' },
+  says: 'the MachineConfigs of the registry follow the operator, and the upgrade goes on without the administrator',
+  source:
+    'machine-config-operator 7ff337a pkg/controller/internalreleaseimage/internalreleaseimage_controller.go syncInternalReleaseImage, pkg/controller/render/render_controller.go generateRenderedMachineConfig',
+  since: '4.22',
+}
+export const STOPS_REGISTRY: Behaviour = {
+  name: 'mco/stops-the-internal-registry',
+  stories: { today: 'registry-of-your-own' },
+  says: 'nodes go on serving a release that the cluster no longer runs',
+  source:
+    'machine-config-operator 7ff337a pkg/controller/internalreleaseimage/internalreleaseimage_controller.go disableAndRemoveFinalizer',
+  since: '4.22',
+}

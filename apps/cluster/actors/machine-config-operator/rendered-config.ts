@@ -18,6 +18,7 @@ import {
 } from '../../../../base/kubernetes/index.js'
 import { REFUSES_RUNC } from './machine-config-behaviours.js'
 import { GENERATED_BY, OS_IMAGE } from './machine-config-names.js'
+import { isInternalReleaseConfig, staleRegistry } from './internal-release/internal-release-names.js'
 import { isRhel10, PoolRefusal, STREAM_AND_IMAGE, streamOfPool } from './streams/os-streams.js'
 import { runcRefusal, usesRunc } from './streams/runc-check.js'
 
@@ -111,6 +112,7 @@ export async function renderedConfig(pool: MachineConfigPool, parts: RenderParts
   const { items } = await kube.list('MachineConfig')
   const selected = items.filter(({ metadata: { labels = {} } }) => selectsLabels(selector, labels))
   const configs = selected.filter((config) => !config.metadata.ownerReferences?.length)
+  refuseStaleRegistry(configs, releaseVersion)
   const versions = configs.flatMap((config) => config.metadata.annotations?.[GENERATED_BY] ?? [])
   if (versions.length === 0 || versions.some((version) => version !== releaseVersion)) return undefined
   const merged = mergedSpec(configs, system.image, kube)
@@ -120,6 +122,20 @@ export async function renderedConfig(pool: MachineConfigPool, parts: RenderParts
   const isOfRhel10 = isRhel10(system.stream ?? '') && !isOverridden
   if (isOfRhel10 && behaviours.has(REFUSES_RUNC) && usesRunc(ignitionOf(merged))) throw runcRefusal(metadata.name)
   return { name: renderedName(metadata.name, merged), spec: merged, releaseVersion }
+}
+
+/**
+ * Configurations of the templates are soon those of the operator; the one of the internal registry may stay of an older one
+ * ({@link staleRegistry}).
+ *
+ * @throws PoolRefusal
+ */
+function refuseStaleRegistry(configs: readonly MachineConfig[], release: string): void {
+  const madeBy = ({ metadata }: MachineConfig): string => metadata.annotations?.[GENERATED_BY] ?? release
+  const stale = configs.filter((config) => madeBy(config) !== release)
+  const [first] = stale
+  if (!first || !stale.every(({ metadata }) => isInternalReleaseConfig(metadata.name))) return
+  throw new PoolRefusal(staleRegistry(first.metadata.name, madeBy(first), release))
 }
 
 /** Name of the configuration that a pool should have by now; undefined while none can be rendered. */

@@ -1,5 +1,6 @@
 import { apiVersionOf, type MachineConfig, type NewObject } from '../../../../base/kubernetes/index.js'
 import { GENERATED_BY, nodeRoleLabel, ROLE, type Role } from './machine-config-names.js'
+import type { RegistryAuths } from './internal-release/registry-auths.js'
 import { OWN_SPEC } from './rendered-config.js'
 
 type NewConfig = NewObject<MachineConfig> & { kind: 'MachineConfig' }
@@ -15,7 +16,7 @@ const templateFile = (path: string, text: string) => ({
  * The MachineConfigs that the operator makes of its templates for a role: names and paths of
  * machine-config-operator 7ff337a templates/common and templates/worker; contents are shortened to what is used here.
  */
-export function templatesOf(role: Role, releaseVersion: string): NewConfig[] {
+export function templatesOf(role: Role, releaseVersion: string, auths?: RegistryAuths): NewConfig[] {
   const config = (name: string, ignition: object): NewConfig => ({
     apiVersion: apiVersionOf('MachineConfig'),
     kind: 'MachineConfig',
@@ -24,7 +25,12 @@ export function templatesOf(role: Role, releaseVersion: string): NewConfig[] {
   })
   return [
     config(`00-${role}`, {
-      storage: { files: [templateFile('/etc/sysctl.d/inotify.conf', 'fs.inotify.max_user_watches = 65536\n')] },
+      storage: {
+        files: [
+          templateFile('/etc/sysctl.d/inotify.conf', 'fs.inotify.max_user_watches = 65536\n'),
+          ...(auths ? [templateFile(PULL_SECRETS, JSON.stringify({ auths }))] : []),
+        ],
+      },
     }),
     config(`01-${role}-container-runtime`, {
       storage: {
@@ -39,6 +45,9 @@ export function templatesOf(role: Role, releaseVersion: string): NewConfig[] {
     }),
   ]
 }
+
+/** Pull secrets of the kubelet; those of registries that are played without accounts are left out. */
+const PULL_SECRETS = '/var/lib/kubelet/config.json'
 
 const kubeletConfig = `kind: KubeletConfiguration
 apiVersion: kubelet.config.k8s.io/v1beta1

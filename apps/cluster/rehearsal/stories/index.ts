@@ -4,6 +4,7 @@ import { BOOT_IMAGE_STORIES } from './boot-image-stories.js'
 import { CLOUD_STORIES } from './cloud-stories.js'
 import { DEPLOY_IMAGE_STORIES } from './deploy-image-stories.js'
 import { HOST_STORIES } from './host-stories.js'
+import { INTERNAL_RELEASE_STORIES } from './internal-release-stories.js'
 import { NODE_IMAGE_STORIES } from './node-image-stories.js'
 import { STREAM_STORIES } from './stream-stories.js'
 import { OPERATOR_STORIES } from './operator-stories.js'
@@ -22,6 +23,7 @@ export const STORIES: readonly Scenario[] = [
   ...TODAY_BOOT_IMAGE_STORIES,
   ...TODAY_OPERATOR_STORIES,
   ...STREAM_STORIES,
+  ...INTERNAL_RELEASE_STORIES,
   ...CLOUD_STORIES,
 ]
 

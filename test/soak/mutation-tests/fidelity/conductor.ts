@@ -506,6 +506,13 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: 'if (!keepsCopies) await site.isoCopies.keep(',
   },
   {
+    row: 'Each node has a MachineConfigNode',
+    does: 'has one for each node of such a cluster',
+    file: 'apps/cluster/actors/machine-config-operator/internal-release/node-registry.ts',
+    from: 'if (isPlayed && registry.isOfControlPlane(machine)) await',
+    to: 'if (isPlayed) await',
+  },
+  {
     row: "Ignition's provider `openstack` asks the metadata service",
     does: 'has an empty config without a drive',
     file: 'machine/ignition/config-acquisition.ts',

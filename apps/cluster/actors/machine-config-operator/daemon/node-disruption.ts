@@ -3,6 +3,12 @@ import type {
   DisruptionPolicies,
   MachineConfiguration,
 } from '../../../../../base/kubernetes/index.js'
+import {
+  REGISTRY_CA,
+  REGISTRY_CONFIG,
+  REGISTRY_LOADER,
+  REGISTRY_UNIT,
+} from '../internal-release/internal-release-names.js'
 
 // machine-config-operator 7ff337a: defaultClusterPolicies and MergeClusterPolicies of pkg/apihelpers/apihelpers.go,
 // FindClosestFilePolicyPathMatch of pkg/controller/common/helpers.go, calculatePostConfigChangeNodeDisruptionAction of
@@ -48,8 +54,11 @@ const DEFAULT_POLICIES: ClusterPolicies = {
       path: '/etc/systemd/system/kubelet.service.d/40-kubelet-crio-image-credential-provider.conf',
       actions: [DAEMON_RELOAD, restart(KUBELET)],
     },
+    { path: REGISTRY_CONFIG, actions: [restart(REGISTRY_UNIT)] },
+    { path: REGISTRY_LOADER, actions: [restart(REGISTRY_UNIT)] },
+    { path: REGISTRY_CA, actions: [restart(CA_TRUST)] },
   ],
-  units: [],
+  units: [{ name: REGISTRY_UNIT, actions: [DAEMON_RELOAD, restart(REGISTRY_UNIT)] }],
   sshkey: [NONE],
 }
 
@@ -114,7 +123,8 @@ export const isRebooted = (actions: readonly DisruptionAction[]): boolean =>
   actions.some(({ type }) => type === 'Reboot')
 
 /** `drains the node, restarts crio.service` */
-export const actionsText = (actions: readonly DisruptionAction[]): string => actions.map(actionText).join(', ')
+export const actionsText = (actions: readonly DisruptionAction[]): string =>
+  [...new Set(actions.map(actionText))].join(', ')
 
 function actionText({ type, reload: reloaded, restart: restarted }: DisruptionAction): string {
   switch (type) {
