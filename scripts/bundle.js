@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { parseAst } from 'rolldown/parseAst'
+import { Visitor } from 'rolldown/utils'
 import { carriedBanner } from './carried-packages.js'
 
 // Joins what `tsc -b` has built, and the packages that are plain JavaScript, into the few files of dist/bundle/ that
@@ -135,6 +137,7 @@ async function write(entries, output) {
     ...output,
   })
   await bundle.close()
+  for (const { fileName, code } of files) writeFileSync(join(built('bundle'), fileName), withoutIndentation(code))
   return files
 }
 
@@ -145,6 +148,17 @@ async function write(entries, output) {
 function parsedAtUse(json) {
   const text = JSON.stringify(JSON.stringify(JSON.parse(json)))
   return { code: `module.exports = JSON.parse(${text})`, moduleType: 'js' }
+}
+
+/** Indentation is a twentieth of the package; lines and names stay, for the stacks of errors. */
+function withoutIndentation(code) {
+  const texts = []
+  const noteLines = ({ start, end }) => {
+    if (code.slice(start, end).includes('\n')) texts.push({ start, end })
+  }
+  new Visitor({ TemplateElement: noteLines }).visit(parseAst(code, { astType: 'js' }))
+  const isInText = (place) => texts.some(({ start, end }) => start <= place && place < end)
+  return code.replace(/(?<=\n)\t+/g, (tabs, place) => (isInText(place) ? tabs : ''))
 }
 
 function isFresh() {

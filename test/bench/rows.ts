@@ -133,6 +133,7 @@ export const ROWS = {
     'one node on PostgreSQL, p99',
     'one node on PostgreSQL, one of two processes, p50',
     'one node on PostgreSQL, one of two processes, p99',
+    'the nodes of a killed process are another’s',
   ],
   'database-sizes': [
     '100,000 nodes enrolled on PostgreSQL',

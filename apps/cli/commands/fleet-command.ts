@@ -13,6 +13,7 @@ import { loadManagers } from '../../runs/index.js'
 import { defined, errorChain, LabClock, readDuration, systemRandom } from '../../../base/runtime/index.js'
 import type { DatabaseAddress } from '../../../ironic-mock/index.js'
 import { stopAsked, type Environment } from '../environment.js'
+import { readUpDatabase } from './up-database.js'
 import { dashboardUrl, isDashboardServed, openDashboard } from './dashboard-command.js'
 import { enrollFleet, type SayFleetEvent } from './fleet-enrollment.js'
 import { readHardware } from '../options/hardware-file.js'
@@ -145,7 +146,6 @@ interface FleetSurroundings {
 /** The database of the Ironic that the machines are for. */
 async function fleetDatabase(options: FleetCommandOptions, environment: Environment) {
   if (FLEET_DATABASE_OPTIONS.every((name) => options[name] === undefined)) return undefined
-  const { readUpDatabase } = await import('./up-database.js')
   return (await readUpDatabase(options, environment.variables)).address
 }
 

@@ -3,6 +3,7 @@ import type { Environment } from '../environment.js'
 import { IMAGE_CACHE_OPTIONS, type UP_OPTIONS } from '../options/option-lists.js'
 import { flagOf, type CommandOptionName, type CommandOptionValues } from '../options/option-table.js'
 import { usageError } from '../usage-error.js'
+import { readUpDatabase } from './up-database.js'
 
 type MachineRoleOptions = CommandOptionValues<(typeof UP_OPTIONS)[number]>
 
@@ -47,7 +48,6 @@ export async function upMachines(
   hasConfig: boolean,
 ): Promise<number> {
   checkMachineOptions(options, hasConfig)
-  const { readUpDatabase } = await import('./up-database.js')
   // Refuses a role without a database; the fleet reads it by itself.
   await readUpDatabase(options, environment.variables)
   const { fleet } = await import('./fleet-command.js')

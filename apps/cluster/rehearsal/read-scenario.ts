@@ -9,6 +9,7 @@ import {
   yamlPlace,
   yamlProblem,
 } from '../../../base/runtime/index.js'
+import { SERVES_FROM_NODES } from '../actors/machine-config-operator/machine-config-behaviours.js'
 import { EXPECTATION_SCHEMAS, SCENARIO_SCHEMA, STEP_SCHEMAS } from './scenario-schema.js'
 import { awaitedState } from './object-waits.js'
 import { reachesRelease } from '../../../base/kubernetes/index.js'
@@ -128,9 +129,6 @@ function clusterOnCloud({ as, cluster }: ScenarioFile): ScenarioProblem | undefi
   return member && { path: ['cluster', member], message: `cluster.${member} is about hosts: ${platform} has none` }
 }
 
-/** Release from which a control plane serves its own release image. */
-const INTERNAL_SINCE = '4.22'
-
 function clusterWithoutRegistry({ as, releases, cluster }: ScenarioFile): ScenarioProblem | undefined {
   if (cluster.network !== 'internal') return undefined
   const refused = (why: string): ScenarioProblem => ({
@@ -140,8 +138,9 @@ function clusterWithoutRegistry({ as, releases, cluster }: ScenarioFile): Scenar
   if (as === 'document') return refused('is not in the design documents')
   if ((cluster.platform ?? 'BareMetal') !== 'BareMetal') return refused('is played on bare metal alone')
   const { version } = releases[cluster.release]!
-  if (version !== undefined && !reachesRelease(version, INTERNAL_SINCE))
-    return refused(`needs a release from ${INTERNAL_SINCE} on, and ${cluster.release} is ${version}`)
+  const since = SERVES_FROM_NODES.since!
+  if (version !== undefined && !reachesRelease(version, since))
+    return refused(`needs a release from ${since} on, and ${cluster.release} is ${version}`)
   if ((cluster.controlPlane ?? 0) === 0) return refused('needs nodes of the control plane: controlPlane: 1')
   return undefined
 }

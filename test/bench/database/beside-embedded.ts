@@ -3,6 +3,7 @@ import { DatabaseBench } from './contenders.js'
 import { followedChanges } from './followed.js'
 import { lifecyclesOnDatabase } from './lifecycles.js'
 import { listsOnDatabase } from './lists-beside.js'
+import { takeOver } from './take-over.js'
 import { agentsOnDatabase } from './with-agents.js'
 
 /** Everything that a store in PostgreSQL may cost, against the one that each process has for itself. */
@@ -13,5 +14,6 @@ export async function besideEmbedded(): Promise<Measured[]> {
     await agentsOnDatabase(bench),
     ...(await followedChanges(bench)),
     ...(await listsOnDatabase(bench)),
+    await takeOver(bench),
   ]
 }

@@ -40,7 +40,9 @@ test('machines of a database enroll before and after its API is there, come back
   const client = new IronicClient({ endpoint: await api.ready, clock, transport })
   const names = async (): Promise<(string | null)[]> => (await client.nodes()).map(({ name }) => name).sort()
   await expect.poll(names, UNTIL).toEqual(['rack-a-1', 'rack-a-2', 'rack-b-1', 'rack-b-2'])
-  expect(new Set((await client.ports()).map(({ address }) => address)).size).toBe(8)
+  // The ports of a node are made after it.
+  const addresses = async (): Promise<number> => new Set((await client.ports()).map(({ address }) => address)).size
+  await expect.poll(addresses, UNTIL).toBe(8)
 
   await client.provision('rack-a-1', 'manage')
   await expect.poll(async () => (await client.node('rack-a-1')).provision_state, UNTIL).toBe('manageable')

@@ -163,6 +163,7 @@ export class InternalReleaseController implements ResourceController {
     } catch (error) {
       // Another client has written it; that is a reason to look again.
       if (!isRefusal(error, 409)) throw error
+      return
     }
     this.#announce(status)
   }

@@ -106,6 +106,13 @@ test('the registry of a node is looked at each minute, and forgotten once it has
     message: 'Release bundle is unavailable: failed to reach the registry',
   })
 
+  // A release that another client has written keeps its name and image.
+  const other = { name: 'ocp-release-bundle-4.20.0-x86_64', image: `localhost:22625/a@${BUNDLE.digest}` }
+  const found = (await report())!
+  await kube.updateStatus<'MachineConfigNode'>({ ...found, status: { internalReleaseImage: { releases: [other] } } })
+  await pass(minutes(1))
+  expect((await report())!.status!.internalReleaseImage!.releases).toMatchObject([other])
+
   await kube.delete('InternalReleaseImage', { name: 'cluster' })
   await pass(minutes(1))
   expect((await report())!.status).toEqual({ conditions: [] })

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   apiVersionOf,
   createIfAbsent,
+  KubeRefusal,
   withCondition,
   withConditions,
   type ActorParts,
@@ -10,7 +11,7 @@ import {
   type MachineConfigNode,
   type ReleaseBundle,
 } from '../../../../../base/kubernetes/index.js'
-import { seconds } from '../../../../../base/runtime/index.js'
+import { defined, seconds } from '../../../../../base/runtime/index.js'
 import { NODE_REGISTRY } from '../../../../../base/registry/index.js'
 import type { InternalRegistry } from '../../../site/internal-registry.js'
 import type { DaemonParts } from '../daemon/update-node.js'
@@ -29,11 +30,17 @@ export async function reportNodeRegistry(
   parts: DaemonParts & { registry: InternalRegistry },
   signal: AbortSignal,
 ): Promise<void> {
-  const { kube, clock, behaviours, registry, machine } = parts
+  const { kube, clock, behaviours, registry, machine, logger, node } = parts
   while (!signal.aborted) {
     const release = await releaseOfOperator(kube)
     const isPlayed = release !== undefined && behaviours.of(release).has(REPORTS_INTERNAL_RELEASE)
-    if (isPlayed && registry.isOfControlPlane(machine)) await reportOnce(parts)
+    try {
+      if (isPlayed && registry.isOfControlPlane(machine)) await reportOnce(parts)
+    } catch (error) {
+      // Another client has changed or deleted the object: the next look is in a minute.
+      if (!(error instanceof KubeRefusal)) throw error
+      logger('debug', `the registry of ${node} is not reported: ${error.message}`)
+    }
     await clock.sleep(REGISTRY_CHECK_INTERVAL, { signal }).catch(() => {})
   }
 }
@@ -78,9 +85,10 @@ function registryStatus(
   if (!isServed && known.length === 0) return undefined
   const releases = names.map((name): ReleaseBundle => {
     const before = known.find((release) => release.name === name)
-    const { digest } = registry.bundles.find((bundle) => bundle.name === name)!
-    const image = `${NODE_REGISTRY}/${RELEASE_REPOSITORY}@${digest}`
-    return { name, image, conditions: bundleConditions(before?.conditions, isServed ? undefined : failure, clock) }
+    const bundle = registry.bundles.find((each) => each.name === name)
+    const image = bundle ? `${NODE_REGISTRY}/${RELEASE_REPOSITORY}@${bundle.digest}` : before?.image
+    const conditions = bundleConditions(before?.conditions, isServed ? undefined : failure, clock)
+    return { name, conditions, ...defined({ image }) }
   })
   const degraded: ConditionChange = isServed
     ? condition(NODE_RELEASE_DEGRADED, 'False', 'AllReleasesAvailable', 'All the release images are available')
