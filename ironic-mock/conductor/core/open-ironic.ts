@@ -226,7 +226,9 @@ class LocalConductor implements Conductor {
     this.#bootDevices = new BootDevices(options, admin)
     this.#detectBootc = detectBootc({ ...options, through: imageExchanges(options.probe), signal: dispatcher.stopped })
     this.#checkServed = checkServedOf(options)
-    this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects, admin, this.#checkServed)
+    this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects, admin, this.#checkServed, (attempt) =>
+      this.#retryWhileLocked(attempt),
+    )
     this.network = networkCalls(options.store, this.#checkServed)
     this.createNode = (fields) => admin.createNode(fields)
     this.updateNode = async (uuid, change) => {

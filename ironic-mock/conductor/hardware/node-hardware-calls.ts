@@ -24,6 +24,9 @@ import type { AgentSubject } from '../agents/perform-agent.js'
 import type { EffectRunner } from '../core/effect-runner.js'
 import { callVendor } from './vendor-calls.js'
 
+/** Tries again while the node is locked. */
+type RetryWhileLocked = <T>(attempt: () => Promise<T>) => Promise<T>
+
 /** Calls for the hardware of nodes: checks by the node's interfaces, then a question to its BMC or an event of the node. */
 export class NodeHardwareCalls implements HardwareCalls {
   readonly #store: Store & StoreView
@@ -31,6 +34,7 @@ export class NodeHardwareCalls implements HardwareCalls {
   readonly #effects: EffectRunner
   readonly #admin: Admin
   readonly #checkServed: CheckServed
+  readonly #whileLocked: RetryWhileLocked
 
   constructor(
     store: Store & StoreView,
@@ -38,8 +42,10 @@ export class NodeHardwareCalls implements HardwareCalls {
     effects: EffectRunner,
     admin: Admin,
     checkServed: CheckServed,
+    whileLocked: RetryWhileLocked,
   ) {
     this.#checkServed = checkServed
+    this.#whileLocked = whileLocked
     this.#admin = admin
     this.#store = store
     this.#dispatcher = dispatcher
@@ -73,7 +79,7 @@ export class NodeHardwareCalls implements HardwareCalls {
 
   async injectNmi(uuid: string): Promise<void> {
     this.#checkServed(uuid)
-    checkUnlocked(this.#subject(uuid).node)
+    await this.#unlocked(uuid)
     const subject = this.#managed(uuid, 'inject_nmi')
     await this.#change(subject, (hardware) => hardware.change({ change: 'nmi' }))
   }
@@ -85,7 +91,7 @@ export class NodeHardwareCalls implements HardwareCalls {
 
   async indicator(uuid: string, component: string, name: string): Promise<string> {
     this.#checkServed(uuid)
-    checkUnlocked(this.#subject(uuid).node)
+    await this.#unlocked(uuid)
     const subject = this.#managed(uuid, 'get_indicator_state')
     checkIndicator(await this.#indicators(subject), component, name)
     if (fixedAnswers(subject.node)?.indicators) return 'on'
@@ -94,7 +100,7 @@ export class NodeHardwareCalls implements HardwareCalls {
 
   async setIndicator(uuid: string, component: string, name: string, state: string): Promise<void> {
     this.#checkServed(uuid)
-    checkUnlocked(this.#subject(uuid).node)
+    await this.#unlocked(uuid)
     const subject = this.#managed(uuid, 'set_indicator_state')
     checkIndicator(await this.#indicators(subject), component, name)
     await this.#change(subject, (hardware) => hardware.change({ change: 'indicator', component, name, state }))
@@ -121,11 +127,13 @@ export class NodeHardwareCalls implements HardwareCalls {
 
   async callVendor(uuid: string, call: VendorCall): Promise<{ isSync: boolean; value: unknown }> {
     this.#checkServed(uuid)
-    return callVendor(this.#subject(uuid), call, {
-      ask: (subject, question) => this.#ask(subject, question),
-      start: (request) => this.#start(uuid, request),
-      unlocked: checkUnlocked,
-    })
+    return this.#whileLocked(() =>
+      callVendor(this.#subject(uuid), call, {
+        ask: (subject, question) => this.#ask(subject, question),
+        start: (request) => this.#reserve(uuid, request),
+        unlocked: checkUnlocked,
+      }),
+    )
   }
 
   async bios(uuid: string): Promise<BiosSettingRecord[]> {
@@ -167,8 +175,17 @@ export class NodeHardwareCalls implements HardwareCalls {
     return this.#admin.whileReserved(subject.node.uuid, () => this.#ask(subject, work))
   }
 
+  /** @throws IronicError 409 while the node is reserved, after some attempts */
+  #unlocked(uuid: string): Promise<void> {
+    return this.#whileLocked(async () => checkUnlocked(this.#subject(uuid).node))
+  }
+
+  #start(uuid: string, request: HardwareRequest): Promise<void> {
+    return this.#whileLocked(() => this.#reserve(uuid, request))
+  }
+
   /** Reserves the node for a change. */
-  async #start(uuid: string, request: HardwareRequest): Promise<void> {
+  async #reserve(uuid: string, request: HardwareRequest): Promise<void> {
     await this.#dispatcher.dispatch(uuid, { kind: 'hardware', request })
   }
 

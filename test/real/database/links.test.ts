@@ -80,6 +80,10 @@ test('a call is refused with Retry-After while the link stalls, and so is a chan
   const link = scope.use(await CuttableLink.open(server.port))
   const database = { address: addressOf(link, 'stalled'), role: 'all' as const }
   const { url } = scope.use(await ironicElsewhere({ speed: 1, database }))
+  // A process that is alone would answer from its memory for a moment.
+  const address = addressOf(server, 'stalled')
+  const set = ['DEFAULT.host=other']
+  scope.use(await ironicElsewhere({ speed: 1, database: { address, role: 'api' }, ironic: { set } }))
   const headers = { 'x-openstack-ironic-api-version': '1.80', 'content-type': 'application/json' }
   const create = (name: string) =>
     fetch(`${url}/v1/nodes`, { method: 'POST', headers, body: JSON.stringify({ name, driver: 'fake-hardware' }) })

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"os"
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/baremetal/v1/nodes"
@@ -11,17 +12,37 @@ import (
 
 var yes, no = true, false
 
+// place is where a machine is that Ironic does not make for the address of its BMC.
+type place struct {
+	DriverInfo map[string]any `json:"driver_info"`
+	MAC        string         `json:"mac"`
+}
+
+// MACHINES has the places of machines by the names of scenarios, as JSON.
+var elsewhere = fromEnvironment[map[string]place]("MACHINES")
+
+func fromEnvironment[T any](name string) (value T) {
+	if text := os.Getenv(name); text != "" {
+		must(json.Unmarshal([]byte(text), &value))
+	}
+	return value
+}
+
 // machine registers a host behind a BMC of its own.
 func machine(ctx context.Context, client *gophercloud.ServiceClient, name string, address string, mac string) *nodes.Node {
+	driverInfo := map[string]any{
+		"redfish_address":   "https://" + address,
+		"redfish_system_id": "/redfish/v1/Systems/1",
+		"redfish_username":  "admin",
+		"redfish_password":  "secret",
+	}
+	if there, known := elsewhere[name]; known {
+		driverInfo, mac = there.DriverInfo, there.MAC
+	}
 	node := got(nodes.Create(ctx, client, nodes.CreateOpts{
-		Name:   "metal3~" + name,
-		Driver: "redfish",
-		DriverInfo: map[string]any{
-			"redfish_address":   "https://" + address,
-			"redfish_system_id": "/redfish/v1/Systems/1",
-			"redfish_username":  "admin",
-			"redfish_password":  "secret",
-		},
+		Name:              "metal3~" + name,
+		Driver:            "redfish",
+		DriverInfo:        driverInfo,
 		BootInterface:     "redfish-virtual-media",
 		InspectInterface:  "agent",
 		FirmwareInterface: "redfish",
@@ -53,7 +74,17 @@ func patch(ctx context.Context, client *gophercloud.ServiceClient, uuid string, 
 	return got(nodes.Update(ctx, client, uuid, opts).Extract())
 }
 
-var install = []nodes.DeployStep{{Interface: "deploy", Step: "install_coreos", Args: map[string]any{}, Priority: 80}}
+// INSTALL has the arguments of the installation, as JSON.
+var install = []nodes.DeployStep{
+	{Interface: "deploy", Step: "install_coreos", Args: installArgs(), Priority: 80},
+}
+
+func installArgs() map[string]any {
+	if args := fromEnvironment[map[string]any]("INSTALL"); args != nil {
+		return args
+	}
+	return map[string]any{}
+}
 
 func configDrive(name string) nodes.ConfigDrive {
 	return nodes.ConfigDrive{

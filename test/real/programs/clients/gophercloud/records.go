@@ -75,17 +75,21 @@ func hardware(ctx context.Context, client *gophercloud.ServiceClient) {
 			node = got(nodes.Get(ctx, client, node.UUID).Extract())
 		}
 		emit(fields{"asked": power.Target, "power": node.PowerState, "error": node.LastError})
+		// A BMC refuses it of a machine without power.
+		if power.Target == nodes.Rebooting {
+			must(nodes.InjectNMI(ctx, client, node.UUID).ExtractErr())
+		}
 	}
 
 	must(nodes.SetBootDevice(ctx, client, node.UUID, nodes.BootDeviceOpts{BootDevice: "cdrom", Persistent: true}).ExtractErr())
 	device := got(nodes.GetBootDevice(ctx, client, node.UUID).Extract())
 	supported := got(nodes.GetSupportedBootDevices(ctx, client, node.UUID).Extract())
-	must(nodes.InjectNMI(ctx, client, node.UUID).ExtractErr())
 	emit(fields{"device": device.BootDevice, "persistent": device.Persistent, "supported": supported})
 
 	must(nodes.AttachVirtualMedia(ctx, client, node.UUID, nodes.AttachVirtualMediaOpts{
 		DeviceType: nodes.VirtualMediaCD, ImageURL: "http://images.invalid/data.iso",
 	}).ExtractErr())
+	until(ctx, client, node.UUID, nodes.Manageable)
 	if client.Microversion != "1.89" {
 		var media []any
 		must(nodes.GetVirtualMedia(ctx, client, node.UUID).ExtractInto(&media))
