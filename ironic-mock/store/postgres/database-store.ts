@@ -55,31 +55,38 @@ export async function openDatabaseStore({
     sole = await SoleProcess.enter(session, channel, wall)
     follower = await RecordFollower.open({ session, sole, connect, clock: wall, logger })
     const commits = new GroupCommits({ session, follower, channel, clock, wall, logger })
-    return new DatabaseStore(session, follower, commits)
+    return new DatabaseStore({ session, sole, follower, commits })
   } catch (error) {
     await session[Symbol.asyncDispose]()
     throw error
   }
 }
 
+interface OpenedParts {
+  readonly session: PostgresSession
+  readonly sole: SoleProcess
+  readonly follower: RecordFollower
+  readonly commits: GroupCommits
+}
+
 class DatabaseStore extends RecordAccess implements Store, StoreView {
   readonly others: OtherProcesses
 
-  constructor(
-    private readonly session: PostgresSession,
-    private readonly follower: RecordFollower,
-    private readonly commits: GroupCommits,
-  ) {
+  readonly #parts: OpenedParts
+
+  constructor(parts: OpenedParts) {
     super()
+    this.#parts = parts
+    const { session, follower } = parts
     this.others = {
       session,
-      catchUp: () => follower.catchUp(),
+      catchUp: () => this.#catchUp(),
       watchFollowed: (listener) => follower.watch(listener),
     }
   }
 
   get records(): Records {
-    return this.follower.shared.records
+    return this.#parts.follower.shared.records
   }
 
   take(): StoreState {
@@ -91,7 +98,7 @@ class DatabaseStore extends RecordAccess implements Store, StoreView {
   }
 
   nodeListNow<Kind extends NodeListKind>(node: string, kind: Kind): NodeLists[Kind] {
-    return this.follower.shared.list(node, kind) as NodeLists[Kind]
+    return this.#parts.follower.shared.list(node, kind) as NodeLists[Kind]
   }
 
   async inventory(node: string): Promise<{ inventory: JsonObject; plugin_data: JsonObject } | undefined> {
@@ -105,23 +112,33 @@ class DatabaseStore extends RecordAccess implements Store, StoreView {
   }
 
   abandon(): void {
-    this.commits.abandon()
-    this.follower.close()
-    this.session.abandon()
+    this.#parts.commits.abandon()
+    this.#parts.follower.close()
+    this.#parts.session.abandon()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.commits.close()
-    this.follower.close()
-    await this.session[Symbol.asyncDispose]()
+    await this.#parts.commits.close()
+    this.#parts.follower.close()
+    await this.#parts.session[Symbol.asyncDispose]()
+  }
+
+  /**
+   * A request comes behind the transaction that is under way, also where it need not ask others: an answer before that
+   * would send a client that waits for it round once more.
+   */
+  async #catchUp(): Promise<void> {
+    const { sole, commits, follower } = this.#parts
+    if (sole.isAlone) await commits.writesEnded()
+    await follower.catchUp()
   }
 
   protected write<T>(apply: (writer: Writer) => T): Promise<T> {
-    return this.commits.write(apply)
+    return this.#parts.commits.write(apply)
   }
 
   async #texts(query: string, node: string): Promise<string[]> {
-    const { rows } = await this.session.read<{ record: string }>(query, [node])
+    const { rows } = await this.#parts.session.read<{ record: string }>(query, [node])
     return rows.map(({ record }) => record)
   }
 }

@@ -56,7 +56,7 @@ export class GroupCommits {
   readonly #parts: CommitParts
   readonly #ids = new OrderedIds()
   #waiting: QueuedWrite[] = []
-  #isWriting = false
+  #writing: Promise<void> | undefined
   #isScheduled = false
   #closed = false
   /** Number of this process's last commit in its stream. */
@@ -87,6 +87,11 @@ export class GroupCommits {
     }).finally(() => hold[Symbol.dispose]())
   }
 
+  /** Resolves when the transaction that is under way has succeeded or failed. */
+  async writesEnded(): Promise<void> {
+    await this.#writing
+  }
+
   /** Drops what was not sent. */
   abandon(): void {
     this.#closed = true
@@ -95,7 +100,7 @@ export class GroupCommits {
 
   /** Writes what is queued, and closes. */
   async close(): Promise<void> {
-    while (this.#parts.session.isReady && (this.#isWriting || this.#waiting.length > 0)) {
+    while (this.#parts.session.isReady && (this.#writing || this.#waiting.length > 0)) {
       this.#schedule()
       await new Promise<void>((resolve) => this.#parts.wall.queueWork(resolve))
     }
@@ -103,25 +108,27 @@ export class GroupCommits {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#isWriting || this.#waiting.length === 0) return
+    if (this.#isScheduled || this.#writing || this.#waiting.length === 0) return
     this.#isScheduled = true
     this.#parts.wall.queueWork(() => {
       this.#isScheduled = false
-      void this.#writeGroup()
+      this.#writeNext()
     })
   }
 
-  async #writeGroup(): Promise<void> {
-    if (this.#isWriting || this.#closed || !this.#parts.session.isReady) return
+  #writeNext(): void {
+    if (this.#writing || this.#closed || !this.#parts.session.isReady) return
     const group = this.#waiting.splice(0, LARGEST_GROUP)
-    if (group.length === 0) return
-    this.#isWriting = true
+    if (group.length > 0) this.#writing = this.#writeGroup(group)
+  }
+
+  async #writeGroup(group: readonly QueuedWrite[]): Promise<void> {
     try {
       await this.#writeAll(group)
     } catch (error) {
       for (const write of group) settle(write, () => write.reject(error))
     } finally {
-      this.#isWriting = false
+      this.#writing = undefined
       this.#schedule()
     }
   }
