@@ -25,6 +25,33 @@ describe('by hand', () => {
   })
 })
 
+describe('that goes ahead', () => {
+  test('does what was due meanwhile, in its order, and never goes back; what is skipped has not elapsed', async () => {
+    const clock = at(10)
+    const fired: string[] = []
+    const later = [
+      clock.sleep(hours(2)).then(() => fired.push('two')),
+      clock.sleep(hours(1)).then(() => fired.push('one')),
+    ]
+    clock.reach(START + hours(3))
+    await Promise.all(later)
+    expect(fired).toEqual(['one', 'two'])
+    expect(clock.now()).toBeGreaterThanOrEqual(START + hours(3))
+    clock.reach(START)
+    expect(clock.now()).toBeGreaterThanOrEqual(START + hours(3))
+    expect(clock.elapsed()).toBeLessThan(hours(1))
+  })
+
+  test('also where it is faster than real work allows', async () => {
+    const clock = at(1000)
+    void clock.sleep(hours(5), { weak: true })
+    const due = clock.sleep(hours(1))
+    clock.reach(START + hours(2))
+    await due
+    expect(clock.now()).toBeGreaterThanOrEqual(START + hours(2))
+  })
+})
+
 describe('by itself', () => {
   test('time jumps over each wait at once, but not for weak timers', async () => {
     const clock = at('auto')

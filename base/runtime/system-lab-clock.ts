@@ -34,6 +34,8 @@ export class LabClock extends VirtualClock {
   #wake: { at: number; timeout: NodeJS.Timeout } | undefined
   #jumping = false
   #changes = 0
+  /** Lab time that {@link reach} has skipped. */
+  #skipped = 0
 
   /** @param options `start`: milliseconds since the epoch at which the lab begins; default: now */
   constructor({ mode, start = Date.now() }: { mode: ClockMode; start?: number }) {
@@ -71,7 +73,23 @@ export class LabClock extends VirtualClock {
 
   override elapsed(): number {
     this.#follow()
-    return super.elapsed()
+    return super.elapsed() - this.#skipped
+  }
+
+  /**
+   * Goes ahead to a time, as after a pause of the process: what was due meanwhile happens now. Time that is skipped has not
+   * elapsed. Never goes back.
+   *
+   * @param at milliseconds since the epoch, of lab time
+   */
+  reach(at: number): void {
+    this.#follow()
+    if (at <= this.#exact) return
+    this.#skipped += at - this.#exact
+    this.#exact = at
+    this.setNow(Math.round(at))
+    this.#limit = Infinity
+    this.timersChanged()
   }
 
   override timer(ms: number, fire: () => void, options?: Omit<SleepOptions, 'signal'>): Disposable {

@@ -47,6 +47,8 @@ export interface MemberRow extends MemberDescription {
   readonly seenAt: number
   /** Milliseconds since its last heartbeat, by the clock of the database. */
   readonly silence: number
+  /** Lab time at its last heartbeat, in milliseconds since the epoch; null where that is the time of its host. */
+  readonly labTime: number | null
   /** Number of the change of faults up to which it has them in force, and that of the last change. */
   readonly faultsSeen: number
   readonly faultsLast: number
@@ -85,7 +87,7 @@ const LIST = `select id, host, role, conductor_group as "group", drivers, url, v
     (extract(epoch from created_at) * 1000)::float8 as "createdAt",
     (extract(epoch from heartbeat_at) * 1000)::float8 as "seenAt",
     (extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as silence, control, clock,
-    faults_seen::float8 as "faultsSeen", (select faults from lab)::float8 as "faultsLast"
+    lab_time as "labTime", faults_seen::float8 as "faultsSeen", (select faults from lab)::float8 as "faultsLast"
   from members order by id`
 
 type ListedRow = Omit<MemberRow, 'drivers' | 'control' | 'clock'> & {
@@ -107,11 +109,15 @@ export async function listMembers(session: Pick<DatabaseSession, 'query'>): Prom
   }))
 }
 
-/** @returns false when the row is another process's by now */
-export async function beatHeart(session: DatabaseSession, id: number): Promise<boolean> {
+/**
+ * @param labTime as in {@link MemberRow}
+ * @returns false when the row is another process's by now
+ */
+export async function beatHeart(session: DatabaseSession, id: number, labTime: number | null): Promise<boolean> {
   const { rowCount } = await session.query(
-    'update members set heartbeat_at = clock_timestamp() where id = $1 and backend = pg_backend_pid()',
-    [id],
+    `update members set heartbeat_at = clock_timestamp(), lab_time = coalesce($2, lab_time)
+       where id = $1 and backend = pg_backend_pid()`,
+    [id, labTime],
   )
   return rowCount === 1
 }

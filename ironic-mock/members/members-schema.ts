@@ -37,6 +37,7 @@ create table shards (
 export const LAB_SCHEMA = `
 alter table members add column control text;
 alter table members add column clock text;
+alter table members add column lab_time float8;
 alter table members add column faults_seen bigint not null default 0;
 create table lab (
   is_only boolean primary key default true check (is_only),

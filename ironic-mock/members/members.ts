@@ -55,8 +55,18 @@ export interface MemberParts {
   readonly self: MemberDescription
   /** The clock of the wall. */
   readonly clock: Clock
+  /** The time of the lab, which all processes share; absent where it is that of their hosts. */
+  readonly labTime?: SharedTime
   readonly logger: Logger
   readonly timing?: Partial<MemberTiming>
+}
+
+/** A time that passes faster or slower than that of the hosts, so that processes tell each other how late it is. */
+export interface SharedTime {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Goes ahead to a time; never back. */
+  reach(at: number): void
 }
 
 /**
@@ -310,7 +320,7 @@ export class Members implements WorkShare {
       if (!this.#isRegistered) return
       const { generation } = others.session
       const at = clock.now()
-      const isOwn = await beatHeart(others.session, this.#id)
+      const isOwn = await beatHeart(others.session, this.#id, this.#parts.labTime?.now() ?? null)
       if (generation !== others.session.generation) return
       if (isOwn) this.#leaseUntil = at + this.#timing.silence
       else this.#isRegistered = false
@@ -367,6 +377,9 @@ export class Members implements WorkShare {
   async #note(rows: readonly MemberRow[]): Promise<void> {
     const { others, logger } = this.#parts
     this.#rows = rows
+    // Time goes on from the latest that any process has had, also when all of them have ended.
+    const latest = Math.max(...rows.map(({ labTime }) => labTime ?? -Infinity))
+    this.#parts.labTime?.reach(latest)
     this.#conductors = rows
       .filter(({ role }) => role === 'all' || role === 'conductor')
       .map((row) => ({ ...row, alive: this.#isAlive(row) }))

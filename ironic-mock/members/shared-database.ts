@@ -1,4 +1,4 @@
-import { systemClock, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
+import { defined, LabClock, systemClock, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
 import type { StoreView } from '../store/open-store.js'
 import type { DatabaseAddress } from '../store/postgres/database-address.js'
 import type { AddressRequest } from '../store/postgres/read-address.js'
@@ -49,12 +49,13 @@ export async function openSharedDatabase({
   const others = store.others!
   const lookers = new Set<() => void>()
   let members: Members | undefined
+  const labTime = clock instanceof LabClock && clock.speed !== 1 ? clock : undefined
   return {
     address,
     self,
     store,
     join: () => {
-      members = new OpenedMembers({ others, self, timing, clock: systemClock(), logger })
+      members = new OpenedMembers({ others, self, timing, clock: systemClock(), logger, ...defined({ labTime }) })
       members.watchLooks(() => lookers.forEach((listener) => listener()))
       return members
     },

@@ -17,6 +17,7 @@ import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { PostgresServer } from '../postgres.js'
 
 const SPEED = 20
+const DAY = 86_400_000
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -266,6 +267,23 @@ test('what would be of one process alone is refused, and a clock that passes oth
     { name: 'api-1', role: 'api', alive: true },
     { name: 'conductor-1', role: 'conductor', alive: true },
   ])
+})
+
+test('lab time goes on from the latest of all processes: at one that starts later, and after all have ended', async () => {
+  const schema = 'time'
+  const report = async ({ lab }: Process): Promise<number> => Date.parse((await lab.clock()).labTime)
+  let latest = 0
+  {
+    await using processes = new Processes(schema)
+    const first = await processes.add('api-1', 'api', { clock: new LabClock({ mode: SPEED, start: Date.now() + DAY }) })
+    const second = await processes.add('api-2', 'api', { clock: new LabClock({ mode: SPEED }) })
+    await expect.poll(async () => (await report(second)) - (await report(first))).toBeGreaterThan(-SPEED * 2000)
+    expect((await second.lab.clock()).elapsed).toBeLessThan(DAY / 2)
+    latest = await report(first)
+  }
+  await using processes = new Processes(schema)
+  const again = await processes.add('api-3', 'api', { clock: new LabClock({ mode: SPEED }) })
+  expect(await report(again)).toBeGreaterThan(latest - SPEED * 2000)
 })
 
 test('with passwords and TLS, processes read each other without them, and none of it is for others', async () => {
