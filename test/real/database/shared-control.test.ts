@@ -93,8 +93,11 @@ class Processes implements AsyncDisposable {
 
 const until = { timeout: REAL_PEER_TIMEOUT }
 
+/** An API refuses nodes until it has seen a conductor. */
 async function makeNode({ served: { stage } }: Process, name: string): Promise<void> {
-  await stage.client.createNode({ name, driver: 'fake-hardware', deploy_interface: 'fake', automated_clean: false })
+  const node = { name, driver: 'fake-hardware', deploy_interface: 'fake', automated_clean: false }
+  const make = () => stage.client.createNode(node).then(() => 'made', String)
+  await expect.poll(make, until).toBe('made')
 }
 
 const stateOf = async ({ served: { stage } }: Process, name: string): Promise<string> => {
