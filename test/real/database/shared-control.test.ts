@@ -280,7 +280,7 @@ test('lab time goes on from the latest of all processes: at one that starts late
     await using processes = new Processes(schema)
     const first = await processes.add('api-1', 'api', { clock: new LabClock({ mode: SPEED, start: Date.now() + DAY }) })
     const second = await processes.add('api-2', 'api', { clock: new LabClock({ mode: SPEED }) })
-    await expect.poll(async () => (await report(second)) - (await report(first))).toBeGreaterThan(-SPEED * 2000)
+    await expect.poll(async () => (await report(second)) - (await report(first)), until).toBeGreaterThan(-SPEED * 2000)
     expect((await second.lab.clock()).elapsed).toBeLessThan(DAY / 2)
     latest = await report(first)
   }
