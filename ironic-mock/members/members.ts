@@ -62,7 +62,7 @@ export interface MemberParts {
 }
 
 /** A time that passes faster or slower than that of the hosts, so that processes tell each other how late it is. */
-export interface SharedTime {
+interface SharedTime {
   /** Milliseconds since the epoch. */
   now(): number
   /** Goes ahead to a time; never back. */
