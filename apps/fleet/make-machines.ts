@@ -27,7 +27,7 @@ export async function makeMachines(
     )
 }
 
-/** Those of the wanted machines that are missing. A folder that has others alone is told: its names were others. */
+/** The wanted machines that are missing. The log says when the folder has machines, and none of these names. */
 export function missingSpecs(
   wanted: readonly MachineSpec[],
   machines: Machines,
