@@ -23,6 +23,47 @@ export function ironicElsewhere(options: Partial<ServeOptions> & { speed: number
   })
 }
 
+interface EnrolledNode {
+  bootInterface?: string
+  driverInfo?: Record<string, string>
+}
+
+/** A fleet whose machines are enrolled at the URL of an Ironic; it ends with the scope. */
+export async function enrolledFleet(
+  scope: Scope,
+  {
+    speed,
+    url,
+    machines,
+    node = {},
+  }: { speed: number; url: string; machines: Partial<FleetOptions>; node?: EnrolledNode },
+): Promise<Fleet> {
+  const clock = new LabClock({ mode: speed })
+  const fleet = scope.use(
+    await openFleet({
+      count: 1,
+      redfish: { port: 0 },
+      account: FLEET_ACCOUNT,
+      machinePace: { ...NO_PACE, bootRamdisk: 2000 },
+      clock,
+      random: systemRandom,
+      logger: silent,
+      ...machines,
+    }),
+  )
+  await enrollHosts(fleet.hosts(), {
+    url,
+    transport: scope.use(new HttpTransport({ clock })),
+    headers: {},
+    clock,
+    signal: new AbortController().signal,
+    bootInterface: 'redfish-virtual-media',
+    driverInfo: {},
+    ...node,
+  })
+  return fleet
+}
+
 /** A fleet, and the nodes of its machines at an Ironic that reaches them over the network. */
 export class FleetAndIronic implements AsyncDisposable {
   private constructor(
@@ -40,36 +81,13 @@ export class FleetAndIronic implements AsyncDisposable {
     }: {
       fleet?: Partial<FleetOptions>
       ironic?: Partial<ServeOptions>
-      node?: { bootInterface?: string; driverInfo?: Record<string, string> }
+      node?: EnrolledNode
     } = {},
   ): Promise<FleetAndIronic> {
     const scope = new Scope()
     const served = scope.use(await ironicElsewhere({ speed, ...ironic }))
-    const clock = new LabClock({ mode: speed })
-    const fleet = scope.use(
-      await openFleet({
-        count: 1,
-        redfish: { port: 0 },
-        account: FLEET_ACCOUNT,
-        machinePace: { ...NO_PACE, bootRamdisk: 2000 },
-        bootScript: `${served.stage.elsewhere!.bootUrl}/boot.ipxe`,
-        clock,
-        random: systemRandom,
-        logger: silent,
-        ...wanted,
-      }),
-    )
-    const transport = scope.use(new HttpTransport({ clock }))
-    await enrollHosts(fleet.hosts(), {
-      url: served.url,
-      transport,
-      headers: {},
-      clock,
-      signal: new AbortController().signal,
-      bootInterface: 'redfish-virtual-media',
-      driverInfo: {},
-      ...node,
-    })
+    const machines = { bootScript: `${served.stage.elsewhere!.bootUrl}/boot.ipxe`, ...wanted }
+    const fleet = await enrolledFleet(scope, { speed, url: served.url, machines, node })
     return new FleetAndIronic(served, fleet, scope)
   }
 

@@ -2,16 +2,15 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { enrollHosts, openFleet } from '../../../apps/fleet/index.js'
 import { fetchBy, LabClient, type JournalEntry } from '../../../control/index.js'
-import { LabClock, Scope, silent, systemClock, systemRandom, temporaryFolder } from '../../../base/runtime/index.js'
+import { LabClock, Scope, systemClock, temporaryFolder } from '../../../base/runtime/index.js'
 import { HttpTransport } from '../../../base/wire/index.js'
 import type { MemberRole } from '../../../ironic-mock/index.js'
 import type { ServedLab, ServeOptions } from '../../../lab/index.js'
 import { memberToken } from '../../../lab/members/member-token.js'
 import { NO_PACE } from '../../../machine/index.js'
 import { UpProcess } from '../../kit/commands/up-process.js'
-import { FLEET_ACCOUNT, ironicElsewhere } from '../../kit/fleet/fleet-and-ironic.js'
+import { enrolledFleet, ironicElsewhere } from '../../kit/fleet/fleet-and-ironic.js'
 import { addressOf } from '../../kit/members/member-cluster.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { PostgresServer } from '../postgres.js'
@@ -62,27 +61,8 @@ class Processes implements AsyncDisposable {
 
   /** Machines, each with a node at an API. */
   async fleet({ served }: Process, count: number): Promise<string[]> {
-    const clock = new LabClock({ mode: SPEED })
-    const fleet = this.scope.use(
-      await openFleet({
-        count,
-        redfish: { port: 0 },
-        account: FLEET_ACCOUNT,
-        machinePace: NO_PACE,
-        clock,
-        random: systemRandom,
-        logger: silent,
-      }),
-    )
-    await enrollHosts(fleet.hosts(), {
-      url: served.url,
-      transport: this.scope.use(new HttpTransport({ clock })),
-      headers: {},
-      clock,
-      signal: new AbortController().signal,
-      bootInterface: 'redfish-virtual-media',
-      driverInfo: {},
-    })
+    const machines = { count, machinePace: NO_PACE }
+    await enrolledFleet(this.scope, { speed: SPEED, url: served.url, machines })
     return Array.from({ length: count }, (_, index) => `machine-${index + 1}`)
   }
 

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { enrollHosts, openFleet, type Fleet } from '../../../apps/fleet/index.js'
-import { LabClock, Scope, silent, systemRandom } from '../../../base/runtime/index.js'
-import { HttpTransport, type ApiNode } from '../../../base/wire/index.js'
+import type { Fleet } from '../../../apps/fleet/index.js'
+import { Scope } from '../../../base/runtime/index.js'
+import type { ApiNode } from '../../../base/wire/index.js'
 import type { DatabaseAddress, MemberRole } from '../../../ironic-mock/index.js'
 import { installCoreos, REHEARSAL_IMAGE, type ServedLab } from '../../../lab/index.js'
-import { NO_PACE } from '../../../machine/index.js'
-import { FLEET_ACCOUNT, ironicElsewhere } from '../../kit/fleet/fleet-and-ironic.js'
+import { enrolledFleet, ironicElsewhere } from '../../kit/fleet/fleet-and-ironic.js'
 import { slowImage } from '../../kit/fleet/slow-image.js'
 import { addressOf } from '../../kit/members/member-cluster.js'
 import { PostgresServer } from '../postgres.js'
@@ -49,29 +48,8 @@ class SharedLabs implements AsyncDisposable {
     )
   }
 
-  async fleet(ironic: ServedLab): Promise<Fleet> {
-    const clock = new LabClock({ mode: SPEED })
-    const fleet = this.scope.use(
-      await openFleet({
-        count: NAMES.length,
-        redfish: { port: 0 },
-        account: FLEET_ACCOUNT,
-        machinePace: { ...NO_PACE, bootRamdisk: 2000 },
-        clock,
-        random: systemRandom,
-        logger: silent,
-      }),
-    )
-    await enrollHosts(fleet.hosts(), {
-      url: ironic.url,
-      transport: this.scope.use(new HttpTransport({ clock })),
-      headers: {},
-      clock,
-      signal: new AbortController().signal,
-      bootInterface: 'redfish-virtual-media',
-      driverInfo: {},
-    })
-    return fleet
+  fleet(ironic: ServedLab): Promise<Fleet> {
+    return enrolledFleet(this.scope, { speed: SPEED, url: ironic.url, machines: { count: NAMES.length } })
   }
 
   [Symbol.asyncDispose](): Promise<void> {
