@@ -3,12 +3,15 @@ import { DatabaseUnavailable, type DatabaseTrouble } from '../store.js'
 import { Writer } from '../write.js'
 import { ChangedRows, type RecordChanges } from './changed-rows.js'
 import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
+import { IdReserve } from './id-reserve.js'
 import { OrderedIds } from './ordered-ids.js'
 import type { RecordFollower } from './record-follower.js'
+import type { SoleProcess } from './sole-process.js'
 import { COMMITTED, SentCommits, type Outcome } from './sent-commits.js'
 
 interface CommitParts {
   readonly session: PostgresSession
+  readonly sole: SoleProcess
   readonly follower: RecordFollower
   readonly channel: string
   /** The clock of the lab, which stands still while a write is under way. */
@@ -26,6 +29,14 @@ interface QueuedWrite {
   readonly until: number
   /** True once its caller has its answer. */
   isSettled: boolean
+}
+
+/** What some writes would change, and how their callers are answered once that is committed. */
+interface WorkedOut {
+  readonly changes: RecordChanges
+  readonly answers: readonly (() => void)[]
+  /** True if some of them are refused, which change nothing. */
+  readonly hasRefusals: boolean
 }
 
 /** Writes of one transaction at most: more would wait too long for their answer. */
@@ -48,6 +59,7 @@ const GROUP_CONFLICTS = 3
 export class GroupCommits {
   readonly #parts: CommitParts
   readonly #sent: SentCommits
+  readonly #reserve: IdReserve
   readonly #writing = new Set<Promise<void>>()
   #waiting: QueuedWrite[] = []
   #isScheduled = false
@@ -56,6 +68,7 @@ export class GroupCommits {
   constructor(parts: CommitParts) {
     this.#parts = parts
     this.#sent = new SentCommits(parts)
+    this.#reserve = new IdReserve(parts.session, parts.sole)
     parts.session.watch({ begun: () => this.#begun(), lost: () => this.#lost() })
   }
 
@@ -132,19 +145,23 @@ export class GroupCommits {
   async #writeAll(group: readonly QueuedWrite[]): Promise<void> {
     const { session, follower } = this.#parts
     const ids = new OrderedIds()
+    let fetched: readonly number[] = []
     for (let conflicts = 0; ;) {
       await session.ready()
       if (follower.isLoading) await follower.catchUp()
       const open = group.filter(({ isSettled }) => !isSettled)
-      const { changes, answers } = this.#workOut(open, ids)
+      ids.set(fetched.length > 0 ? fetched : this.#reserve.ready)
+      const { changes, answers, hasRefusals } = this.#workOut(open, ids)
       if (ids.missing > 0) {
-        await this.#fetchIds(ids)
+        fetched = await this.#reserve.fetch(ids.used + ids.missing)
         continue
       }
-      if (this.#sent.touches(changes)) {
+      // What is under way may allow what is refused now.
+      if (hasRefusals ? this.#sent.isBusy : this.#sent.touches(changes)) {
         await this.#sent.answered()
         continue
       }
+      if (fetched.length === 0) this.#reserve.take(ids.used)
       const outcome = isEmpty(changes) ? COMMITTED : await this.#send(changes, open)
       if (outcome.is === 'committed') {
         for (const answer of answers) answer()
@@ -169,28 +186,21 @@ export class GroupCommits {
   }
 
   /** Works the writes out from the records in memory, which are as before when this returns. */
-  #workOut(group: readonly QueuedWrite[], ids: OrderedIds): { changes: RecordChanges; answers: (() => void)[] } {
-    ids.rewind()
+  #workOut(group: readonly QueuedWrite[], ids: OrderedIds): WorkedOut {
     const { records } = this.#parts.follower.shared
     const changed = new ChangedRows(records)
     const writer = new Writer(changed, records, ids)
     const answers: (() => void)[] = []
+    let hasRefusals = false
     for (const write of group)
       try {
         const value = write.apply(writer)
         answers.push(() => settle(write, () => write.resolve(value)))
       } catch (error) {
+        hasRefusals = true
         answers.push(() => settle(write, () => write.reject(error)))
       }
-    return { changes: changed.takeBack(), answers }
-  }
-
-  async #fetchIds(ids: OrderedIds): Promise<void> {
-    const { rows } = await this.#parts.session.read<{ id: string }>(
-      "select nextval('record_ids') as id from generate_series(1, $1)",
-      [ids.missing],
-    )
-    ids.set(rows.map(({ id }) => Number(id)))
+    return { changes: changed.takeBack(), answers, hasRefusals }
   }
 
   async #begun(): Promise<void> {

@@ -54,6 +54,11 @@ export class SentCommits {
     this.#parts = parts
   }
 
+  /** True while there are some without an outcome. */
+  get isBusy(): boolean {
+    return this.#sent.length > 0
+  }
+
   /** True if one of those without an outcome changes something of the same. */
   touches(changes: RecordChanges): boolean {
     if (this.#sent.length === 0) return false
