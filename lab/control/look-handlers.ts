@@ -36,6 +36,8 @@ export interface LookParts {
   journal: Journal
   /** Entries of a node in the journals of all processes; absent where one process has the database to itself. */
   entriesOf?: (node: string) => Promise<JournalEntry[]>
+  /** Entries of a node that are remembered, with the name of this process; absent as {@link entriesOf} is. */
+  rememberedOf?: (node: string) => JournalEntry[]
   faults: LabFaults
   probe: Probe
   /** Lab time. */
@@ -99,7 +101,7 @@ export async function drawDisks(machine: Machine, time: Clock): Promise<DiskDraw
 
 /** The timeline of a node, from the entries that the journal still has. */
 export async function nodeTimeline(
-  { journal, entriesOf, faults, time, outlook }: LookParts,
+  { journal, entriesOf, rememberedOf, faults, time, outlook }: LookParts,
   record: Readonly<NodeRecord>,
   subjects: ControlSubjects,
 ): Promise<NodeTimeline> {
@@ -110,7 +112,7 @@ export async function nodeTimeline(
   return timelineOf({
     node,
     entries,
-    remembered: journal.remembered(record.uuid),
+    remembered: rememberedOf ? rememberedOf(record.uuid) : journal.remembered(record.uuid),
     isCut: journal.first > 1,
     now: time.now(),
     waiting: waitingOf(record, deadlines, node.waitsFor),

@@ -39,6 +39,8 @@ export interface LabMembers extends AsyncDisposable {
   readonly faults: SharedFaults
   /** Entries of a node in the journals of all processes. */
   entriesOf(node: string): Promise<JournalEntry[]>
+  /** Entries of a node that the journal of this process remembers and no longer has. */
+  rememberedOf(node: string): JournalEntry[]
   /**
    * The control API of all processes, beside another API. Another process is answered for this one alone, so that no
    * question goes in a circle.
@@ -64,6 +66,7 @@ export async function openLabMembers(parts: LabMemberParts): Promise<LabMembers>
   return {
     faults,
     entriesOf: async (node) => (await joined.readAll({ node }, new Map())).entries,
+    rememberedOf: (node) => journal.remembered(node).map((entry) => ({ ...entry, process: joined.own.process })),
     beside: (handlers, { guard, recordings }) => {
       const ofAll = joinedHandlers(handlers, joined, { shared, faults, recordings, now: () => clock.now() })
       return (api) => {

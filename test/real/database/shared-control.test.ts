@@ -151,6 +151,9 @@ test('the journal of a deployment is the same at every API: states in the order 
   expect(places(last)).toEqual(places(entries).slice(-4))
   const timeline = await second.lab.timeline('node-1')
   expect(timeline.states.map(({ state }) => state)).toEqual(seen)
+  const known = new Set(places(entries))
+  for (const { process, entry } of [...timeline.states, ...timeline.marks])
+    expect(known).toContain(`${process} ${entry}`)
   const lines = (await first.lab.journalNdjson({ node: 'node-1' })).trim().split('\n')
   expect(lines).toHaveLength(entries.length)
 })
@@ -171,6 +174,9 @@ test('a fault that is added at one API strikes at the conductor that has the nod
     expect(process).toMatch(/^conductor-/)
     expect(fault).toBe(id)
   }
+  const { id: entry, node, process } = strikes[0]!
+  const { causes } = await second.lab.timeline(node!)
+  expect(causes).toContainEqual(expect.objectContaining({ fault: id, entry, process }))
   expect(await second.lab.fault(id)).toMatchObject({ struck: 2, times: 2 })
   expect((await first.lab.faults()).faults.map(({ id: listed }) => listed)).toEqual([id])
 
