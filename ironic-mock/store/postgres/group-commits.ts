@@ -59,6 +59,8 @@ export class GroupCommits {
   #writing: Promise<void> | undefined
   #isScheduled = false
   #closed = false
+  /** Ends the wait of {@link close}. */
+  #closing: (() => void) | undefined
   /** Number of this process's last commit in its stream. */
   #seq = 0
   /** A transaction whose connection broke before the answer came. */
@@ -96,13 +98,15 @@ export class GroupCommits {
   abandon(): void {
     this.#closed = true
     this.#waiting = []
+    this.#closing?.()
   }
 
-  /** Writes what is queued, and closes. */
+  /** Writes what is queued, and closes; a connection that breaks meanwhile is not waited for. */
   async close(): Promise<void> {
-    while (this.#parts.session.isReady && (this.#writing || this.#waiting.length > 0)) {
-      this.#schedule()
-      await new Promise<void>((resolve) => this.#parts.wall.queueWork(resolve))
+    const broken = new Promise<void>((resolve) => (this.#closing = resolve))
+    while (!this.#closed && this.#parts.session.isReady && (this.#writing || this.#waiting.length > 0)) {
+      this.#writeNext()
+      await Promise.race([this.#writing, broken])
     }
     this.abandon()
   }
@@ -255,6 +259,7 @@ export class GroupCommits {
   }
 
   #lost(): void {
+    this.#closing?.()
     for (const write of this.#waiting) this.#limitWait(write)
   }
 

@@ -180,6 +180,18 @@ test('a fault that is added at one API strikes at the conductor that has the nod
   expect(await second.lab.fault(id)).toMatchObject({ struck: 2, times: 2 })
   expect((await first.lab.faults()).faults.map(({ id: listed }) => listed)).toEqual([id])
 
+  const own = first.served.stage.faults
+  expect(own.list().map(({ id: listed }) => listed)).toEqual([id])
+  for (const change of [
+    () => own.add({ match: {}, effect: { kind: 'bmc-silent' } }),
+    () => own.lift(id),
+    () => own.clear(),
+  ])
+    expect(change).toThrow('faults of a database that several processes share are those of all processes')
+  await first.served.stage.addFaults([{ match: { bmc: 'set boot' }, effect: { kind: 'bmc-silent' }, label: 'all' }])
+  expect((await second.lab.faults()).faults.map(({ label }) => label ?? null)).toEqual([null, 'all'])
+  await second.lab.liftFaults({ label: 'all' })
+
   // One that starts later has the faults too.
   const { id: later } = await second.lab.addFault({
     match: { route: 'POST /v1/nodes' },
