@@ -70,13 +70,8 @@ export async function listenForIpmi(
   }
   try {
     // Machines that have had a port come first, and then those with a port of their own.
-    const ranks = new Map(
-      machines.map((machine) => {
-        const { id } = machine.spec
-        return [machine, portBefore(id) > 0 ? 0 : numberIn(id, prefix)]
-      }),
-    )
-    for (const machine of [...machines].sort((one, other) => ranks.get(one)! - ranks.get(other)!)) await open(machine)
+    const rankOf = (id: string): number => (portBefore(id) > 0 ? 0 : numberIn(id, prefix))
+    for (const machine of byRank(machines, rankOf)) await open(machine)
     save()
   } catch (error) {
     await server[Symbol.asyncDispose]()
@@ -97,6 +92,11 @@ export async function listenForIpmi(
     addressOf: (id) => server.addressOf(id),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
+}
+
+function byRank(machines: readonly Machine[], rankOf: (id: string) => number): Machine[] {
+  const ranks = new Map(machines.map((machine) => [machine, rankOf(machine.spec.id)]))
+  return [...machines].sort((one, other) => ranks.get(one)! - ranks.get(other)!)
 }
 
 /** The number of `machine-7`; Infinity for names without the prefix. */

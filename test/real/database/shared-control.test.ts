@@ -174,9 +174,6 @@ test('a fault that is added at one API strikes at the conductor that has the nod
     expect(process).toMatch(/^conductor-/)
     expect(fault).toBe(id)
   }
-  const { id: entry, node, process } = strikes[0]!
-  const { causes } = await second.lab.timeline(node!)
-  expect(causes).toContainEqual(expect.objectContaining({ fault: id, entry, process }))
   expect(await second.lab.fault(id)).toMatchObject({ struck: 2, times: 2 })
   expect((await first.lab.faults()).faults.map(({ id: listed }) => listed)).toEqual([id])
 
@@ -220,6 +217,20 @@ test('a fault that is added at one API strikes at the conductor that has the nod
     ]),
   ).rejects.toMatchObject({ code: 'fault' })
   expect((await first.lab.faults()).faults).toHaveLength(1)
+})
+
+test('the causes of a failure lead to entries of the process that noted them', async () => {
+  await using processes = new Processes('causes')
+  const { first, second } = await processes.cluster()
+  const [name] = (await processes.fleet(first, 1)) as [string]
+  await goTo(first, name, 'manage', 'manageable')
+  const { id } = await first.lab.addFault({ match: { node: name, bmc: 'set power' }, effect: { kind: 'bmc-silent' } })
+  await second.served.stage.client.power(name, 'power on')
+  const causes = async () => (await second.lab.timeline(name)).causes.filter(({ fault }) => fault === id)
+  await expect.poll(causes, until).not.toEqual([])
+  const { entries } = await first.lab.journal({ node: name, limit: 1000 })
+  for (const { entry, process } of await causes())
+    expect(entries.find((one) => one.id === entry && one.process === process)).toMatchObject({ fault: id })
 })
 
 test('faults are the same while the database is away, and none is added or counted then', async () => {
