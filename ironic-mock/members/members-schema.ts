@@ -56,3 +56,17 @@ create table faults (
   struck integer not null default 0
 ) with (fillfactor = 50);
 `
+
+/**
+ * Counted matches of faults until the process that asked has the answer: where its connection broke before, it asks again by
+ * the id of the claim.
+ */
+export const CLAIMS_SCHEMA = `
+create table fault_claims (
+  claim text primary key,
+  fault integer not null references faults (id) on delete cascade,
+  strikes boolean not null,
+  struck integer not null,
+  at timestamptz not null default now()
+);
+`

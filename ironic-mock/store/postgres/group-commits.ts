@@ -64,6 +64,8 @@ export class GroupCommits {
   #waiting: QueuedWrite[] = []
   #isScheduled = false
   #closed = false
+  /** Ends the wait of {@link close}. */
+  #closing: (() => void) | undefined
 
   constructor(parts: CommitParts) {
     this.#parts = parts
@@ -99,13 +101,15 @@ export class GroupCommits {
   abandon(): void {
     this.#closed = true
     this.#waiting = []
+    this.#closing?.()
   }
 
-  /** Writes what is queued, and closes. */
+  /** Writes what is queued, and closes; a connection that breaks meanwhile is not waited for. */
   async close(): Promise<void> {
-    while (this.#parts.session.isReady && (this.#writing.size > 0 || this.#waiting.length > 0)) {
-      this.#schedule()
-      await new Promise<void>((resolve) => this.#parts.wall.queueWork(resolve))
+    const broken = new Promise<void>((resolve) => (this.#closing = resolve))
+    while (!this.#closed && this.#parts.session.isReady && (this.#writing.size > 0 || this.#waiting.length > 0)) {
+      this.#writeNext()
+      await Promise.race([...this.#writing, broken])
     }
     this.abandon()
   }
@@ -209,6 +213,7 @@ export class GroupCommits {
   }
 
   #lost(): void {
+    this.#closing?.()
     for (const write of this.#waiting) this.#limitWait(write)
   }
 
