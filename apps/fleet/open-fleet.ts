@@ -1,5 +1,6 @@
 import { defined, LateBound, openInScope, withFields, type Scope } from '../../base/runtime/index.js'
 import { probedDownloads, serveHttp } from '../../base/wire/index.js'
+import type { MachinesMember } from '../../ironic-mock/index.js'
 import {
   bootNetwork,
   machineControl,
@@ -25,6 +26,7 @@ import { fleetAgents, listenForAgents } from './fleet-agents.js'
 import { ipmiAddressFor, MAX_FLEET_BODY_BYTES, publicUrlOf, serveBmcs, serveIpmi } from './fleet-bmcs.js'
 import { openFleetCore, type FleetCore } from './fleet-core.js'
 import { makeFleetHost } from './fleet-hosts.js'
+import { joinFleet } from './join-fleet.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
 import { makeMachines, makeSystems, missingSpecs } from './make-machines.js'
 import { DEFAULT_NAME_PREFIX, identityOfPrefix } from './name-prefix.js'
@@ -59,6 +61,7 @@ async function composeFleet(options: FleetOptions, scope: Scope): Promise<Fleet>
   const openedAgents = new LateBound<Agents>('agents')
   const openedIpmi = new LateBound<IpmiListener | undefined>('ipmi')
   const listener = await listenForAgents(options, core)
+  let member: MachinesMember | undefined
   const control = machineControl({
     probe: core.probe,
     clock: core.clock,
@@ -70,12 +73,17 @@ async function composeFleet(options: FleetOptions, scope: Scope): Promise<Fleet>
     made: async (machine) => {
       breakMachine(machine, control.faults)
       await openedIpmi.get()?.open(machine)
+      await member?.tellMachines()
     },
-    removed: (id) => openedIpmi.get()?.close(id),
+    removed: async (id) => {
+      await openedIpmi.get()?.close(id)
+      await member?.tellMachines()
+    },
     source: { kind: 'boot order' },
     journal: { ...JOURNAL, ...options.journal },
     setAccount: (machine, account) => accounts.set(machine, account),
     page: options.page ?? false,
+    isShared: options.database !== undefined,
   })
   const agents = openedAgents.bind(fleetAgents(options, core, listener, control))
   const machines = openedMachines.bind(await openFleetMachines(options, core, agents, control))
@@ -83,7 +91,7 @@ async function composeFleet(options: FleetOptions, scope: Scope): Promise<Fleet>
   scope.onClose(() => control.end())
   await makeMissing(options, core, machines, control)
 
-  const bmcs = await serveBmcs(options, core, machines)
+  const bmcs = await serveBmcs(options, core, machines, control)
   const ipmi = openedIpmi.bind(await serveIpmi(options, core, machines))
   const controlUrl = await serveFleetControl(options, core, control)
   const notifierUrl = await serveNotifier(options, core, machines)
@@ -99,6 +107,7 @@ async function composeFleet(options: FleetOptions, scope: Scope): Promise<Fleet>
     journal: control.journal,
     events: control.events,
     ipmiAddress: (id) => ipmi?.addressOf(id),
+    join: async (request) => (member = await joinFleet(options, core, { machines, control, bmcs }, request)),
     hosts: () =>
       machines.list().map((machine) =>
         makeFleetHost(machine, {

@@ -56,3 +56,14 @@ create table faults (
   struck integer not null default 0
 ) with (fillfactor = 50);
 `
+
+/** Names of the machines that processes have, so that a fault of one is accepted anywhere, and one of none nowhere. */
+export const MACHINES_SCHEMA = `
+create table machines (
+  name text not null,
+  member integer not null references members (id) on delete cascade,
+  disks text not null,
+  primary key (name, member)
+);
+create index machines_of_member on machines (member);
+`

@@ -1,6 +1,6 @@
 import { defined, UserError, systemClock, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { Dispatch, WireRequest } from '../../base/wire/index.js'
-import type { Guard, SharedDatabase } from '../../ironic-mock/index.js'
+import type { Guard, MemberDatabase } from '../../ironic-mock/index.js'
 import type {
   ControlCall,
   ControlHandler,
@@ -25,7 +25,7 @@ import { SharedFaults } from './shared-faults.js'
 type ControlHandlers = Readonly<Record<ControlOperationId, ControlHandler>>
 
 interface LabMemberParts {
-  readonly shared: SharedDatabase
+  readonly shared: MemberDatabase
   readonly observation: Observation
   /** A secret, used if this process is the first. */
   readonly secret: string
@@ -97,7 +97,7 @@ const STRANGER = controlRefusal(
 )
 
 interface JoinedParts {
-  readonly shared: SharedDatabase
+  readonly shared: MemberDatabase
   readonly faults: SharedFaults
   readonly recordings: LabRecordings | undefined
   readonly now: () => number
@@ -180,7 +180,7 @@ function readQuery(query: ControlCall['query']): { conditions: EntryConditions; 
 }
 
 /** The processes that live, and those that have ended without a word. */
-function processesOf({ members, self }: SharedDatabase): ProcessReport[] {
+function processesOf({ members, self }: MemberDatabase): ProcessReport[] {
   return (members?.members ?? [])
     .filter(({ isOnline, host }) => isOnline || host === self.host)
     .map((row) => ({ name: row.host, role: row.role, alive: members!.isAlive(row) }))

@@ -63,6 +63,8 @@ interface ObservedParts {
   links?: boolean
   /** True if machines have agents. Default true. */
   hasAgents?: boolean
+  /** True if faults of other processes come from a database. */
+  isShared?: boolean
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void
 }
@@ -122,7 +124,7 @@ function faultContext(parts: ObservedParts): FaultContext {
       return phaseOf(provision_state, user.uuid === uuid && agents().isInstalling(machine))
     },
     stepOf: (machine) => agents().stepOf(machine),
-    ...defined({ hosts: parts.hosts, steps: parts.steps, links: parts.links ? true : undefined }),
+    ...defined({ hosts: parts.hosts, steps: parts.steps, links: parts.links, isShared: parts.isShared }),
     hasAgents: parts.hasAgents ?? true,
     hasNodes: nodes !== NO_NODES,
     restartAgent: (machine) => agents().restart(machine),
