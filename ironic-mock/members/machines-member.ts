@@ -18,8 +18,8 @@ export interface MachinesMemberParts extends SharedDatabaseParts {
 }
 
 /**
- * A process of machines among those of a database. It has no records and commits none, so that an Ironic that is alone with it is
- * alone still, and asks nobody before it answers.
+ * A process of machines among those of a database. It has no records and commits none, so that the only Ironic beside it is alone
+ * still, and need not ask what others have committed.
  */
 export class MachinesMember implements MemberDatabase, AsyncDisposable {
   readonly self: MemberDescription

@@ -47,6 +47,8 @@ export interface MachineControlParts {
   made: (machine: Machine) => Promise<void>
   /** Called with the id of each machine that was removed. */
   removed?: (id: string) => Promise<void> | undefined
+  /** Called once the list of machines has changed. */
+  changed?: () => Promise<void> | undefined
   setAccount: (machine: Machine, account: BmcAccount) => void
   /** True if the dashboard is served. */
   page?: boolean
@@ -175,6 +177,7 @@ function machineHandlers(parts: MachineControlParts, events: Events, observation
     removeMachine: async (id) => {
       await machines.remove(id)
       await parts.removed?.(id)
+      await parts.changed?.()
     },
     ...machineChanges(machines, parts),
     setAccountOf: parts.setAccount,
