@@ -14,13 +14,12 @@ import type { BmcAccount, LabFaults, ControlHandler, ControlOperationId, RunProg
 import { Events } from '../lab-events.js'
 import type { Journal, JournalOptions } from '../journal/journal.js'
 import type { LabMembers } from '../members/lab-members.js'
-import { MEMBER_HEADER } from '../members/member-token.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { Agents } from '../stage/agents.js'
 import { withPage } from '../page/dashboard-page.js'
 import { NO_NODES, observe, type Observation } from '../stage/observation.js'
 import { ClockControl, FIXED_BY_PROCESSES } from './clock-control.js'
-import { controlApi, isControlPath } from './control-api.js'
+import { controlApi } from './control-api.js'
 import { controlHandlers } from './handlers.js'
 import { machineChanges } from './machine-changes.js'
 
@@ -100,24 +99,21 @@ export function machineControl(parts: MachineControlParts): MachineControl {
   const { faults, journal, injector } = observation
   let made: MachineHandlers | undefined
   const handlers = () => (made ??= machineHandlers(parts, events, observation))
-  let together: Dispatch | undefined
+  let joined: { readonly members: LabMembers; readonly together: Dispatch } | undefined
   return {
     faults,
     journal,
     events,
     end: () => injector.end(),
-    dispatch: () => machineDispatch(parts, observation, handlers(), () => together),
+    dispatch: () => machineDispatch(parts, observation, handlers(), () => joined?.together),
     join: async (database) => {
       const members = await openMembers(parts, observation, database)
-      together = members.beside(handlers(), {})(noIronic)
+      joined = { members, together: members.beside(handlers(), {})(noIronic) }
       return members
     },
-    answerMember: (request) => (isOfMember(request) ? together?.(request) : undefined),
+    answerMember: (request) => (joined?.members.isAsking(request) ? joined.together(request) : undefined),
   }
 }
-
-const isOfMember = ({ headers, target }: WireRequest): boolean =>
-  headers[MEMBER_HEADER] !== undefined && isControlPath(target)
 
 /** Opens what the processes of a database share of their labs: it is loaded for such a database, and nowhere before. */
 async function openMembers(

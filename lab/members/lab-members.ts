@@ -11,7 +11,7 @@ import type {
   MissingProcess,
   ProcessReport,
 } from '../../control/index.js'
-import { controlApi, controlRefusal } from '../control/control-api.js'
+import { controlApi, controlRefusal, isControlPath } from '../control/control-api.js'
 import { faultHandlers } from '../control/handlers.js'
 import { MAX_ENTRIES, nextUrl } from '../control/journal-handlers.js'
 import { makeHar } from '../journal/har.js'
@@ -47,6 +47,8 @@ export interface LabMembers extends AsyncDisposable {
     handlers: ControlHandlers,
     access: { readonly guard?: Guard; readonly recordings?: LabRecordings },
   ): (api: Dispatch) => Dispatch
+  /** True for a call of the control API that says to be another process's. */
+  isAsking(request: WireRequest): boolean
 }
 
 /**
@@ -76,6 +78,7 @@ export async function openLabMembers(parts: LabMemberParts): Promise<LabMembers>
         }
       }
     },
+    isAsking: ({ headers, target }) => headers[MEMBER_HEADER] !== undefined && isControlPath(target),
     [Symbol.asyncDispose]: () => {
       faults[Symbol.dispose]()
       joined.close()
