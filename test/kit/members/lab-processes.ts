@@ -25,6 +25,9 @@ interface FleetMember {
   readonly name: string
 }
 
+/** The name of a process of machines, by the URL of its BMCs. */
+export const machinesName = (redfishUrl: string): string => `${hostname()}-${new URL(redfishUrl).port}`
+
 /** Ironics and fleets of one database, each with its control API, as processes of their own would be. */
 export class LabProcesses implements AsyncDisposable {
   readonly scope = new Scope()
@@ -69,8 +72,7 @@ export class LabProcesses implements AsyncDisposable {
   async machines({ served }: LabProcess, options: Partial<FleetOptions>): Promise<FleetMember> {
     const machines = { machinePace: NO_PACE, database: addressOf(this.server, this.schema), ...options }
     const fleet = await enrolledFleet(this.scope, { speed: PROCESS_SPEED, url: served.url, machines })
-    const name = `${hostname()}-${new URL(fleet.redfishUrl).port}`
-    return { fleet, lab: new LabClient(fleet.controlUrl), name }
+    return { fleet, lab: new LabClient(fleet.controlUrl), name: machinesName(fleet.redfishUrl) }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fetchBy, LabClient, type JournalEntry } from '../../../control/index.js'
-import { LabClock, Scope, systemClock, temporaryFolder } from '../../../base/runtime/index.js'
+import { LabClock, systemClock, temporaryFolder } from '../../../base/runtime/index.js'
 import { HttpTransport } from '../../../base/wire/index.js'
 import { memberToken } from '../../../lab/members/member-token.js'
-import { UpProcess } from '../../kit/commands/up-process.js'
+import { keyOf, LabCommands } from '../../kit/members/lab-commands.js'
 import { LabProcesses, PROCESS_SPEED, type LabProcess } from '../../kit/members/lab-processes.js'
 import { addressOf } from '../../kit/members/member-cluster.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
@@ -263,30 +263,6 @@ test('with passwords and TLS, processes read each other without them, and none o
   expect(await ask({ 'x-ironstage-process': old })).toBe(401)
 })
 
-/** Processes of the built command, which can be stopped and killed. */
-class Commands implements AsyncDisposable {
-  readonly scope = new Scope()
-
-  constructor(private readonly schema: string) {}
-
-  async start(name: string, role: string): Promise<UpProcess & { lab: LabClient; url: string }> {
-    const database = ['--database', `postgres://postgres@127.0.0.1:${server.port}/postgres`]
-    const own = ['--database-schema', this.schema, '--role', role, '--set', `DEFAULT.host=${name}`]
-    const up = new UpProcess([...database, ...own, '--port', '0', '--no-ui', '--speed', String(PROCESS_SPEED)])
-    this.scope.onClose(async () => {
-      if (!up.alive) return
-      process.kill(up.pid, 'SIGCONT')
-      await up.stop()
-    })
-    const url = await up.ready
-    return Object.assign(up, { url, lab: new LabClient(url) })
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.scope[Symbol.asyncDispose]()
-  }
-}
-
 const json = { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.49' }
 
 async function call(url: string, method: string, path: string, body?: object): Promise<Response> {
@@ -310,10 +286,8 @@ async function move(url: string, names: readonly string[], target: string, state
       .toBe(state)
 }
 
-const keyOf = ({ process, id }: JournalEntry): string => `${process} ${id}`
-
 test('a reader of events sees each entry of all processes once, over the kill of one, and goes on at another API', async () => {
-  await using commands = new Commands('events')
+  await using commands = new LabCommands(server, 'events')
   const first = await commands.start('api-1', 'api')
   const [second, killed, other] = await Promise.all([
     commands.start('api-2', 'api'),
@@ -373,7 +347,7 @@ test('a reader of events sees each entry of all processes once, over the kill of
 })
 
 test('a process that is stopped is named in bounded time, and what it noted comes when it goes on', async () => {
-  await using commands = new Commands('hung')
+  await using commands = new LabCommands(server, 'hung')
   const api = await commands.start('api-1', 'api')
   const [hung] = await Promise.all([
     commands.start('conductor-1', 'conductor'),
