@@ -7,6 +7,7 @@ import type { Machine, Machines } from '../../machine/index.js'
 import { IRONIC_RETRY_INTERVAL } from './enroll-fleet.js'
 import type { FleetBmcs } from './fleet-bmcs.js'
 import type { FleetCore } from './fleet-core.js'
+import { nodeNameOf } from './fleet-hosts.js'
 import type { FleetOptions } from './fleet-options.js'
 
 export interface JoinRequest {
@@ -95,4 +96,8 @@ const nameIsTaken = (host: string, cause: unknown): UserError =>
     cause,
   })
 
-const memberMachine = ({ spec: { id, disks } }: Machine) => ({ name: id, disks: disks.map(({ name }) => name) })
+const memberMachine = ({ spec }: Machine) => ({
+  name: spec.id,
+  node: nodeNameOf(spec),
+  disks: spec.disks.map(({ name }) => name),
+})

@@ -3,18 +3,21 @@ import type { DatabaseSession } from '../store/postgres/database-session.js'
 /** A machine of a process, as far as the others have to know it. */
 export interface MemberMachine {
   readonly name: string
+  /** Name of its node. */
+  readonly node: string
   /** Kernel names of its disks. */
   readonly disks: readonly string[]
 }
 
 /** The process is the one that this connection has registered; none where its name is another's by now. */
 const WRITE_MACHINES = `with own as (select id from members where backend = pg_backend_pid() and is_online),
-  listed as (select name, disks from json_to_recordset($1) as machine (name text, disks json)),
+  listed as (select name, node, disks from json_to_recordset($1) as machine (name text, node text, disks json)),
   gone as (
     delete from machines using own where machines.member = own.id and machines.name not in (select name from listed)
   )
-  insert into machines (member, name, disks) select own.id, listed.name, listed.disks::text from own, listed
-    on conflict (name, member) do update set disks = excluded.disks`
+  insert into machines (member, name, node, disks)
+    select own.id, listed.name, listed.node, listed.disks::text from own, listed
+    on conflict (name, member) do update set node = excluded.node, disks = excluded.disks`
 
 /** Has the machines of this process stand in the place of those that it had. */
 export async function writeMachines(session: DatabaseSession, machines: readonly MemberMachine[]): Promise<void> {

@@ -4,13 +4,11 @@ import { connectDatabase } from '../store/postgres/connect-database.js'
 import { openSchema } from '../store/postgres/open-schema.js'
 import { ANSWER_WAIT, PostgresSession } from '../store/postgres/postgres-session.js'
 import { FaultRows } from './fault-rows.js'
+import { MachineNodes } from './machine-nodes.js'
 import { writeMachines, type MemberMachine } from './machine-rows.js'
 import type { MemberDescription } from './member-rows.js'
 import { Members } from './members.js'
 import { sharedTime, type MemberDatabase, type SharedDatabaseParts } from './shared-database.js'
-
-/** Notifications of commits go to another one: this process has no records that would follow them. */
-const QUIET_CHANNEL = 'ironstage machines'
 
 export interface MachinesMemberParts extends SharedDatabaseParts {
   /** The machines that there are now. */
@@ -26,6 +24,7 @@ export class MachinesMember implements MemberDatabase, AsyncDisposable {
   readonly others: OtherProcesses
   readonly faults: FaultRows
   readonly members: Members
+  readonly nodes: MachineNodes
   readonly #session: PostgresSession
   readonly #logger: Logger
   #watching: Disposable | undefined
@@ -45,6 +44,7 @@ export class MachinesMember implements MemberDatabase, AsyncDisposable {
       watchFollowed: () => ({ [Symbol.dispose]: () => {} }),
     }
     this.faults = new FaultRows(session)
+    this.nodes = new MachineNodes(session, systemClock())
     const labTime = sharedTime(clock)
     this.members = new Members({
       others: this.others,
@@ -65,22 +65,24 @@ export class MachinesMember implements MemberDatabase, AsyncDisposable {
   static async join(parts: MachinesMemberParts): Promise<MachinesMember> {
     const { address, self, logger } = parts
     await openSchema(address, self.host)
+    const later: { joined?: MachinesMember } = {}
     const session = await PostgresSession.open({
       connect: () => connectDatabase(address, { host: self.host, answerLimit: ANSWER_WAIT }),
       clock: systemClock(),
       logger,
-      channel: QUIET_CHANNEL,
-      notified: () => {},
+      channel: `ironstage ${address.schema}`,
+      notified: () => later.joined?.nodes.committed(),
     })
-    const member = new MachinesMember(session, parts)
+    const joined = new MachinesMember(session, parts)
+    later.joined = joined
     try {
-      await member.members.begin()
+      await joined.members.begin()
       // Behind the registration of each connection, which has to be there first.
-      member.#watching = session.watch({ begun: () => member.tellMachines(), lost: () => {} })
-      await member.tellMachines()
-      return member
+      joined.#watching = session.watch({ begun: () => joined.tellMachines(), lost: () => {} })
+      await joined.tellMachines()
+      return joined
     } catch (error) {
-      await member[Symbol.asyncDispose]()
+      await joined[Symbol.asyncDispose]()
       throw error
     }
   }

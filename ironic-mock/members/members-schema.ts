@@ -57,11 +57,15 @@ create table faults (
 ) with (fillfactor = 50);
 `
 
-/** Names of the machines that processes have, so that a fault of one is accepted anywhere, and one of none nowhere. */
+/**
+ * The machines that processes have, and the names of their nodes: a fault of one is accepted anywhere, one of none
+ * nowhere, and a fault of a node strikes at its machine.
+ */
 export const MACHINES_SCHEMA = `
 create table machines (
   name text not null,
   member integer not null references members (id) on delete cascade,
+  node text not null,
   disks text not null,
   primary key (name, member)
 );

@@ -4,6 +4,7 @@ import type { DatabaseAddress } from '../store/postgres/database-address.js'
 import type { AddressRequest } from '../store/postgres/read-address.js'
 import type { Store } from '../store/store.js'
 import type { FaultRows } from './fault-rows.js'
+import type { MachineNodes } from './machine-nodes.js'
 import type { MachinesMember, MachinesMemberParts } from './machines-member.js'
 import type { MemberDescription } from './member-rows.js'
 import type { MemberTiming, Members } from './members.js'
@@ -28,6 +29,8 @@ export interface MemberDatabase {
   watchLooks(listener: () => void): Disposable
   /** The faults of all processes, and the secret that they share. */
   readonly faults: FaultRows
+  /** The nodes of the machines of this process; absent where it has all nodes. */
+  readonly nodes?: MachineNodes
 }
 
 /** A database that several processes have, as an Ironic among them sees it. */

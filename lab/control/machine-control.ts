@@ -17,7 +17,7 @@ import type { LabMembers } from '../members/lab-members.js'
 import { Metrics } from '../metrics/metrics.js'
 import type { Agents } from '../stage/agents.js'
 import { withPage } from '../page/dashboard-page.js'
-import { NO_NODES, observe, type Observation } from '../stage/observation.js'
+import { NO_NODES, observe, type NodeDirectory, type Observation } from '../stage/observation.js'
 import { ClockControl, FIXED_BY_PROCESSES } from './clock-control.js'
 import { controlApi } from './control-api.js'
 import { controlHandlers } from './handlers.js'
@@ -81,6 +81,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     () => clock.now(),
     (error) => logger('error', 'a listener of the fleet failed', { error }),
   )
+  let joined: JoinedLab | undefined
   const observation = observe({
     probe,
     events,
@@ -88,6 +89,7 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     logger,
     seed,
     nodes: NO_NODES,
+    faultNodes: nodesFrom(() => joined?.nodes),
     journal: parts.journal ?? {},
     machines: parts.machines,
     agents: parts.agents ?? (() => NO_AGENTS),
@@ -99,7 +101,6 @@ export function machineControl(parts: MachineControlParts): MachineControl {
   const { faults, journal, injector } = observation
   let made: MachineHandlers | undefined
   const handlers = () => (made ??= machineHandlers(parts, events, observation))
-  let joined: { readonly members: LabMembers; readonly together: Dispatch } | undefined
   return {
     faults,
     journal,
@@ -108,12 +109,28 @@ export function machineControl(parts: MachineControlParts): MachineControl {
     dispatch: () => machineDispatch(parts, observation, handlers(), () => joined?.together),
     join: async (database) => {
       const members = await openMembers(parts, observation, database)
-      joined = { members, together: members.beside(handlers(), {})(noIronic) }
+      joined = { members, together: members.beside(handlers(), {})(noIronic), nodes: database.nodes }
       return members
     },
     answerMember: (request) => (joined?.members.isAsking(request) ? joined.together(request) : undefined),
   }
 }
+
+/** The lab of a database, as these machines are in it. */
+interface JoinedLab {
+  readonly members: LabMembers
+  /** The control API of all processes. */
+  readonly together: Dispatch
+  readonly nodes: MemberDatabase['nodes']
+}
+
+/** The nodes of the machines, for faults; the journal names machines alone, since those of the Ironic name the nodes. */
+const nodesFrom = (nodes: () => MemberDatabase['nodes']): NodeDirectory => ({
+  node: (ident) => nodes()?.node(ident),
+  nodeOf: (machine) => nodes()?.nodeOf(machine),
+  machineOf: ({ uuid }) => nodes()?.machineOf(uuid),
+  list: () => [],
+})
 
 /** Opens what the processes of a database share of their labs: it is loaded for such a database, and nowhere before. */
 async function openMembers(

@@ -330,6 +330,7 @@ export class FaultInjector implements LabFaults {
 
   #matches({ match, effect }: Fault, point: LabPoint): boolean {
     const context = this.#context
+    if (match.node !== undefined && match.machine === undefined && isSeenByIronic(point, context)) return false
     const wanted = match.node === undefined ? undefined : context.node(match.node)
     if (match.node !== undefined && !wanted) return false
     // A BMC belongs to a node before its machine exists.
@@ -373,6 +374,10 @@ export class FaultInjector implements LabFaults {
     return nodes.find(({ uuid }) => machineOf(uuid) === machine)
   }
 }
+
+/** True for calls that the Ironic of another process makes or answers: a fault of one of its nodes strikes them there. */
+const isSeenByIronic = ({ kind }: LabPoint, { isShared = false, hasNodes = true }: FaultContext): boolean =>
+  isShared && !hasNodes && (kind === 'bmc' || kind === 'exchange')
 
 /** Beginning of the ids of faults that a process has for itself, where others come from the database. */
 const OWN_FAULT = 'own-fault-'

@@ -181,7 +181,9 @@ export class SharedFaults implements Disposable {
       const fault = this.#known.get(id)
       return fault ? [{ id: nameOf(id), fault, struck }] : []
     })
-    this.#machines = await this.#knownMachines(present.map(({ fault }) => fault))
+    const faults = present.map(({ fault }) => fault)
+    this.#machines = await this.#knownMachines(faults)
+    await this.#ask(async () => shared.nodes?.need(faults.some(isOfNodes)))
     injector.follow(present, this.#machines)
     this.#applied = last
     await this.#ask(() => shared.faults.acknowledge(last))
@@ -231,6 +233,10 @@ export class SharedFaults implements Disposable {
 const machinesOf = (faults: readonly Fault[]): string[] => [
   ...new Set(faults.flatMap(({ match: { machine } }) => machine ?? [])),
 ]
+
+/** True if it depends on the node of a machine where a fault strikes. */
+const isOfNodes = ({ match: { node, state, phase } }: Fault): boolean =>
+  node !== undefined || state !== undefined || phase !== undefined
 
 const nameOf = (id: number): string => `fault-${id}`
 

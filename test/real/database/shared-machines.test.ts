@@ -136,6 +136,40 @@ test('a fault of no machine is refused anywhere; a machine that is added is know
   expect((await api.lab.faults()).faults).toEqual([])
 })
 
+test('a fault of a node in a phase strikes what its machine does then, and its calls of the BMC at the conductor', async () => {
+  await using processes = new LabProcesses(server, 'phases')
+  const { api, left, right } = await twoFleets(processes)
+  const program = 'lsblk'
+  const effect = { kind: 'exit-code', code: 7 } as const
+  const { id } = await api.lab.addFault({ match: { node: 'left-1', phase: 'clean', program }, effect, times: 1 })
+  const { id: never } = await api.lab.addFault({ match: { node: 'left-2', phase: 'install', program }, effect })
+  const { id: ofCalls } = await api.lab.addFault({
+    match: { node: 'left-1', bmc: 'read power' },
+    effect: { kind: 'delay', for: '10ms' },
+    times: 1,
+  })
+  for (const name of ['left-1', 'left-2']) {
+    await api.served.stage.client.provision(name, 'manage')
+    await expect.poll(() => stateOf(api, name), until).toBe('manageable')
+    await api.served.stage.client.provision(name, 'provide')
+  }
+  await expect.poll(async () => (await api.lab.fault(id)).struck, until).toBe(1)
+  await expect.poll(() => stateOf(api, 'left-2'), until).toBe('available')
+  const { entries } = await api.lab.journal({ kind: 'fault', limit: 1000 })
+  const struck = (fault: string) =>
+    entries.flatMap((entry) =>
+      entry.fault === fault && entry.kind === 'fault' && entry.what === 'struck' ? [entry] : [],
+    )
+  expect(struck(id)).toMatchObject([{ process: left.name, machine: 'left-1' }])
+  expect(struck(ofCalls)).toMatchObject([{ process: 'conductor-1', name: 'left-1' }])
+  expect(struck(never)).toEqual([])
+  for (const { lab } of [api, left, right])
+    for (const fault of (await lab.faults()).faults) expect(fault).not.toHaveProperty('waitsFor')
+  const { entries: commands } = await api.lab.journal({ kind: 'command', machine: 'left-1', limit: 1000 })
+  const failed = commands.flatMap((entry) => (entry.kind === 'command' && entry.fault === id ? [entry] : []))
+  expect(failed).toMatchObject([{ process: left.name, exitCode: 7 }])
+})
+
 test('faults that a fleet has for itself stay, and are counted and lifted there', async () => {
   await using processes = new LabProcesses(server, 'own')
   const api = await processes.add('api-1', 'api')

@@ -142,7 +142,7 @@ test('a process of machines comes and goes, and the only Ironic is alone meanwhi
   const one = await enter(address)
   await one.take()
   const self = { host: 'fleet', role: 'machines', group: '', drivers: [], url: null, version: 'test' } as const
-  const machines = () => [{ name: 'machine-1', disks: ['sda'] }]
+  const machines = () => [{ name: 'machine-1', node: 'node-1', disks: ['sda'] }]
   const fleet = await joinWithMachines({ address, self, clock: systemClock(), logger: silent, machines })
   expect(fleet.members.own).toMatchObject({ host: 'fleet', role: 'machines' })
   const listed = `select name from "${address.schema}".machines`
