@@ -31,7 +31,7 @@ interface QueuedWrite {
   isSettled: boolean
 }
 
-/** What some writes would change, and how their callers are answered once that is committed. */
+/** Changes of some writes, and how their callers are answered once that is committed. */
 interface WorkedOut {
   readonly changes: RecordChanges
   readonly answers: readonly (() => void)[]
@@ -160,7 +160,7 @@ export class GroupCommits {
         fetched = await this.#reserve.fetch(ids.used + ids.missing)
         continue
       }
-      // What is under way may allow what is refused now.
+      // A transaction that is under way may allow it.
       if (hasRefusals ? this.#sent.isBusy : this.#sent.touches(changes)) {
         await this.#sent.answered()
         continue

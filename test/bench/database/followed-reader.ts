@@ -5,7 +5,7 @@ import { clock } from '../measure.js'
 
 /** The process beside the one that writes: it hears of changes, and asks for them as each request does. */
 
-/** What it has measured. */
+/** Its measurements. */
 export interface FollowedReading {
   /** Description of a node, and when it was there, in milliseconds of the clock of this host. */
   readonly seen: readonly (readonly [string, number])[]
