@@ -148,6 +148,11 @@ test('a fault of a node in a phase strikes what its machine does then, and its c
     effect: { kind: 'delay', for: '10ms' },
     times: 1,
   })
+  const { id: silent } = await api.lab.addFault({
+    match: { node: 'left-2', phase: 'clean', route: 'POST /v1/heartbeat' },
+    effect: { kind: 'agent-silent' },
+    times: 1,
+  })
   for (const name of ['left-1', 'left-2']) {
     await api.served.stage.client.provision(name, 'manage')
     await expect.poll(() => stateOf(api, name), until).toBe('manageable')
@@ -155,6 +160,13 @@ test('a fault of a node in a phase strikes what its machine does then, and its c
   }
   await expect.poll(async () => (await api.lab.fault(id)).struck, until).toBe(1)
   await expect.poll(() => stateOf(api, 'left-2'), until).toBe('available')
+  const { id: ofPower } = await api.lab.addFault({
+    match: { node: 'left-2' },
+    effect: { kind: 'power-loss' },
+    times: 1,
+  })
+  await api.served.stage.client.power('left-2', 'power on')
+  await expect.poll(async () => (await api.lab.fault(ofPower)).struck, until).toBe(1)
   const { entries } = await api.lab.journal({ kind: 'fault', limit: 1000 })
   const struck = (fault: string) =>
     entries.flatMap((entry) =>
@@ -162,6 +174,8 @@ test('a fault of a node in a phase strikes what its machine does then, and its c
     )
   expect(struck(id)).toMatchObject([{ process: left.name, machine: 'left-1' }])
   expect(struck(ofCalls)).toMatchObject([{ process: 'conductor-1', name: 'left-1' }])
+  for (const fault of [silent, ofPower])
+    expect(struck(fault)).toMatchObject([{ process: left.name, machine: 'left-2' }])
   expect(struck(never)).toEqual([])
   for (const { lab } of [api, left, right])
     for (const fault of (await lab.faults()).faults) expect(fault).not.toHaveProperty('waitsFor')
