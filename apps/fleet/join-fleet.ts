@@ -8,22 +8,7 @@ import { IRONIC_RETRY_INTERVAL } from './enroll-fleet.js'
 import type { FleetBmcs } from './fleet-bmcs.js'
 import type { FleetCore } from './fleet-core.js'
 import { nodeNameOf } from './fleet-hosts.js'
-import type { FleetOptions } from './fleet-options.js'
-
-export interface JoinRequest {
-  /** Ends the waiting for a database that does not answer. */
-  readonly signal: AbortSignal
-  /** Called each time that the database does not answer. */
-  readonly onAway?: (reason: string) => void
-}
-
-/** A fleet among the processes of a database. */
-export interface JoinedFleet {
-  /** Its name among them. */
-  readonly self: { readonly host: string }
-  /** Base URLs of the APIs that live, without `/v1`. */
-  readonly apis: readonly string[]
-}
+import type { FleetOptions, JoinRequest } from './fleet-options.js'
 
 interface JoiningParts {
   readonly machines: Machines
