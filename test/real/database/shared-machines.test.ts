@@ -18,17 +18,17 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 const until = { timeout: REAL_PEER_TIMEOUT }
 
-/** An API and a conductor, and two processes with two machines each, all enrolled. */
+/** An API and a conductor, and two processes with two machines each, one of them with TLS, all enrolled. */
 async function twoFleets(processes: LabProcesses) {
   const api = await processes.add('api-1', 'api')
   const worker = await processes.add('conductor-1', 'conductor')
   const left = await processes.machines(api, { count: 2, namePrefix: 'left-' })
-  const right = await processes.machines(api, { count: 2, namePrefix: 'right-' })
+  const right = await processes.machines(api, { count: 2, namePrefix: 'right-', tls: 'own' })
   return { api, worker, left, right }
 }
 
 const statuses = async (processes: LabProcesses, url: string, machine: string): Promise<number> => {
-  const transport = processes.scope.use(new HttpTransport({ clock: systemClock() }))
+  const transport = processes.scope.use(new HttpTransport({ clock: systemClock(), tls: { insecure: true } }))
   const { username, password } = FLEET_ACCOUNT
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   const answer = await transport.send({
@@ -98,7 +98,8 @@ test('the journal is the same at an API and at a fleet, and has what the BMCs of
   const answers = entries.filter(({ process }) => process === left.name || process === right.name)
   expect(answers.length).toBeGreaterThan(1)
   expect(new Set(entries.map(({ process }) => process))).toEqual(new Set(['conductor-1', left.name, right.name]))
-  expect((await right.lab.journal({ kind: 'bmc', limit: 1000 })).entries).toEqual(entries)
+  const later = await right.lab.journal({ kind: 'bmc', limit: 1000 })
+  expect(later.entries.slice(0, entries.length)).toEqual(entries)
   const { processes: listed } = await left.lab.index()
   expect(listed).toEqual([
     { name: 'api-1', role: 'api', alive: true },
