@@ -98,7 +98,7 @@ export async function serveIpmi(
   machines: Machines,
 ): Promise<IpmiListener | undefined> {
   if (!ipmi) return undefined
-  const saved = savedPorts(folder, 'ipmi-ports')
+  const saved = savedPorts(folder, 'ipmi-ports', ipmi.port)
   const listener = await listenForIpmi({ accounts, clock, probe, logger }, machines.list(), {
     host: ipmi.host ?? host,
     port: ipmi.port,

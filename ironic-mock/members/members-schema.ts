@@ -58,6 +58,20 @@ create table faults (
 `
 
 /**
+ * Counted matches of faults until the process that asked has the answer: where its connection broke before, it asks again by
+ * the id of the claim.
+ */
+export const CLAIMS_SCHEMA = `
+create table fault_claims (
+  claim text primary key,
+  fault integer not null references faults (id) on delete cascade,
+  strikes boolean not null,
+  struck integer not null,
+  at timestamptz not null default now()
+);
+`
+
+/**
  * The machines that processes have, and the names of their nodes: a fault of one is accepted anywhere, one of none
  * nowhere, and a fault of a node strikes at its machine.
  */

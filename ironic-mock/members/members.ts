@@ -209,7 +209,7 @@ export class Members implements WorkShare {
       if (await session.endUnlessAnswering(END_WAIT)) {
         await this.#running
         if (this.#isRegistered && clock.now() < this.#leaseUntil) {
-          await signOff(session, this.#id)
+          await signOff(session, this.#id, this.#parts.labTime?.now() ?? null)
           await this.#leave([...this.#working])
         }
       }
@@ -249,7 +249,7 @@ export class Members implements WorkShare {
         row.clock !== self.clock,
     )
     if (!other) return
-    await signOff(others.session, this.#id)
+    await signOff(others.session, this.#id, null)
     throw new UserError(
       'member-clock',
       `the clock of ${other.host} is ${other.clock}, and that of this process would be ${self.clock}: processes of one database have the same`,

@@ -5,7 +5,6 @@ import type {
   ControlCall,
   ControlHandler,
   ControlOperationId,
-  JournalEntry,
   LabRecordings,
   LabReport,
   MissingProcess,
@@ -14,6 +13,7 @@ import type {
 import { controlApi, controlRefusal, isControlPath } from '../control/control-api.js'
 import { faultHandlers } from '../control/handlers.js'
 import { MAX_ENTRIES, nextUrl } from '../control/journal-handlers.js'
+import type { JoinedPast } from '../control/look-handlers.js'
 import { makeHar } from '../journal/har.js'
 import type { Observation } from '../stage/observation.js'
 import { readCursor, type EntryCursor } from './entry-cursor.js'
@@ -37,8 +37,7 @@ interface LabMemberParts {
 /** The lab of a process among those of its database: what all of them share, and what is joined of them. */
 export interface LabMembers extends AsyncDisposable {
   readonly faults: SharedFaults
-  /** Entries of a node in the journals of all processes. */
-  entriesOf(node: string): Promise<JournalEntry[]>
+  readonly past: JoinedPast
   /**
    * The control API of all processes, beside another API. Another process is answered for this one alone, so that no
    * question goes in a circle.
@@ -65,7 +64,10 @@ export async function openLabMembers(parts: LabMemberParts): Promise<LabMembers>
   const joined = new JoinedJournal({ shared, journal, secret })
   return {
     faults,
-    entriesOf: async (node) => (await joined.readAll({ node }, new Map())).entries,
+    past: {
+      entriesOf: async (node) => (await joined.readAll({ node }, new Map())).entries,
+      rememberedOf: (node) => journal.remembered(node).map((entry) => ({ ...entry, process: joined.own.process })),
+    },
     beside: (handlers, { guard, recordings }) => {
       const ofAll = joinedHandlers(handlers, joined, { shared, faults, recordings, now: () => clock.now() })
       return (api) => {

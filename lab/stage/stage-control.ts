@@ -79,7 +79,7 @@ export function stageControl(
     ...machineChanges(machines, { spec }),
     setAccountOf: ({ spec: { bmc } }, account) => bmc && setAccount(bmc.address, account),
     images: (record) => live?.urlsOf(record),
-    ...defined({ hostOf: options.hostOf, recordings: options.recordings, entriesOf: members?.entriesOf }),
+    ...defined({ hostOf: options.hostOf, recordings: options.recordings, joinedPast: members?.past }),
     waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
     setBmcAccount: (record, account) => {
       const address = bmcAddressOf(record)

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { expect } from 'vitest'
 import { LabClient } from '../../../control/index.js'
 import { Scope } from '../../../base/runtime/index.js'
 import type { Fleet, FleetOptions } from '../../../apps/fleet/index.js'
@@ -7,6 +8,9 @@ import type { ServedLab, ServeOptions } from '../../../lab/index.js'
 import { NO_PACE } from '../../../machine/index.js'
 import { enrolledFleet, ironicElsewhere } from '../fleet/fleet-and-ironic.js'
 import { addressOf } from './member-cluster.js'
+
+/** How long a process is waited for, in milliseconds. */
+const AWAITED = { timeout: 30_000 }
 
 /** Speed of lab time in all processes. */
 export const PROCESS_SPEED = 20
@@ -58,6 +62,9 @@ export class LabProcesses implements AsyncDisposable {
     const second = await this.add('api-2', 'api')
     const worker = await this.add('conductor-2', 'conductor')
     const idle = await this.add('conductor-1', 'conductor')
+    // An API refuses work until it has seen a conductor.
+    for (const { served } of [first, second])
+      await expect.poll(() => conductorsAt(served.url), AWAITED).toEqual(['conductor-1', 'conductor-2'])
     return { first, second, worker, idle }
   }
 
@@ -78,4 +85,13 @@ export class LabProcesses implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.scope[Symbol.asyncDispose]()
   }
+}
+
+/** Names of the living conductors that an API has seen. */
+async function conductorsAt(url: string): Promise<string[]> {
+  const headers = { 'x-openstack-ironic-api-version': '1.49' }
+  const { conductors } = (await (await fetch(`${url}/v1/conductors`, { headers })).json()) as {
+    conductors: { hostname: string; alive: boolean }[]
+  }
+  return conductors.flatMap(({ hostname: name, alive }) => (alive ? [name] : [])).toSorted()
 }

@@ -9,6 +9,7 @@ import { memberToken } from '../../../lab/members/member-token.js'
 import { keyOf, LabCommands } from '../../kit/members/lab-commands.js'
 import { LabProcesses, PROCESS_SPEED, type LabProcess } from '../../kit/members/lab-processes.js'
 import { addressOf } from '../../kit/members/member-cluster.js'
+import { startTimer } from '../../kit/passed-time.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { PostgresServer } from '../postgres.js'
 
@@ -96,6 +97,9 @@ test('the journal of a deployment is the same at every API: states in the order 
   expect(places(last)).toEqual(places(entries).slice(-4))
   const timeline = await second.lab.timeline('node-1')
   expect(timeline.states.map(({ state }) => state)).toEqual(seen)
+  const known = new Set(places(entries))
+  for (const { process, entry } of [...timeline.states, ...timeline.marks])
+    expect(known).toContain(`${process} ${entry}`)
   const lines = (await first.lab.journalNdjson({ node: 'node-1' })).trim().split('\n')
   expect(lines).toHaveLength(entries.length)
 })
@@ -118,6 +122,18 @@ test('a fault that is added at one API strikes at the conductor that has the nod
   }
   expect(await second.lab.fault(id)).toMatchObject({ struck: 2, times: 2 })
   expect((await first.lab.faults()).faults.map(({ id: listed }) => listed)).toEqual([id])
+
+  const own = first.served.stage.faults
+  expect(own.list().map(({ id: listed }) => listed)).toEqual([id])
+  for (const change of [
+    () => own.add({ match: {}, effect: { kind: 'bmc-silent' } }),
+    () => own.lift(id),
+    () => own.clear(),
+  ])
+    expect(change).toThrow('faults of a database that several processes share are those of all processes')
+  await first.served.stage.addFaults([{ match: { bmc: 'set boot' }, effect: { kind: 'bmc-silent' }, label: 'all' }])
+  expect((await second.lab.faults()).faults.map(({ label }) => label ?? null)).toEqual([null, 'all'])
+  await second.lab.liftFaults({ label: 'all' })
 
   // One that starts later has the faults too.
   const { id: later } = await second.lab.addFault({
@@ -147,6 +163,20 @@ test('a fault that is added at one API strikes at the conductor that has the nod
     ]),
   ).rejects.toMatchObject({ code: 'fault' })
   expect((await first.lab.faults()).faults).toHaveLength(1)
+})
+
+test('the causes of a failure lead to entries of the process that noted them', async () => {
+  await using processes = new LabProcesses(server, 'causes')
+  const { first, second } = await processes.cluster()
+  const [name] = (await processes.fleet(first, 1)) as [string]
+  await goTo(first, name, 'manage', 'manageable')
+  const { id } = await first.lab.addFault({ match: { node: name, bmc: 'set power' }, effect: { kind: 'bmc-silent' } })
+  await second.served.stage.client.power(name, 'power on')
+  const causes = async () => (await second.lab.timeline(name)).causes.filter(({ fault }) => fault === id)
+  await expect.poll(causes, until).not.toEqual([])
+  const { entries } = await first.lab.journal({ node: name, limit: 1000 })
+  for (const { entry, process } of await causes())
+    expect(entries.find((one) => one.id === entry && one.process === process)).toMatchObject({ fault: id })
 })
 
 test('faults are the same while the database is away, and none is added or counted then', async () => {
@@ -219,7 +249,7 @@ test('lab time goes on from the latest of all processes: at one that starts late
   }
   await using processes = new LabProcesses(server, schema)
   const again = await processes.add('api-3', 'api', { clock: new LabClock({ mode: PROCESS_SPEED }) })
-  expect(await report(again)).toBeGreaterThan(latest - PROCESS_SPEED * 2000)
+  expect(await report(again)).toBeGreaterThanOrEqual(latest)
 })
 
 test('with passwords and TLS, processes read each other without them, and none of it is for others', async () => {
@@ -269,13 +299,19 @@ async function call(url: string, method: string, path: string, body?: object): P
   return fetch(`${url}/v1${path}`, { method, headers: json, ...(body ? { body: JSON.stringify(body) } : {}) })
 }
 
+/** Makes a call that an API refuses while it has seen no conductor, or the node is locked. */
+async function accepted(url: string, method: string, path: string, body: object): Promise<void> {
+  await expect.poll(async () => (await call(url, method, path, body)).ok, until).toBe(true)
+}
+
 async function nodesAt(url: string, names: readonly string[]): Promise<void> {
-  for (const name of names) await call(url, 'POST', '/nodes', { name, driver: 'fake-hardware', automated_clean: false })
+  for (const name of names)
+    await accepted(url, 'POST', '/nodes', { name, driver: 'fake-hardware', automated_clean: false })
 }
 
 /** Brings nodes from one state of rest to another, by calls that the node's conductor carries out. */
 async function move(url: string, names: readonly string[], target: string, state: string): Promise<void> {
-  for (const name of names) await call(url, 'PUT', `/nodes/${name}/states/provision`, { target })
+  for (const name of names) await accepted(url, 'PUT', `/nodes/${name}/states/provision`, { target })
   for (const name of names)
     await expect
       .poll(
@@ -286,6 +322,32 @@ async function move(url: string, names: readonly string[], target: string, state
       .toBe(state)
 }
 
+/**
+ * Brings nodes to `manageable` until all of these conductors have worked on some: each does when another has given it its part
+ * of the nodes.
+ *
+ * @returns the names of the nodes
+ */
+async function workedBy(
+  conductors: readonly string[],
+  { url, lab }: { url: string; lab: LabClient },
+  prefix = '',
+): Promise<string[]> {
+  const names: string[] = []
+  const idle = async (): Promise<string[]> => {
+    const { entries } = await lab.journal({ after: '0', kind: 'state', limit: 1000 })
+    const by = new Set(entries.map(({ process }) => process))
+    return conductors.filter((name) => !by.has(name))
+  }
+  for (let round = 1; names.length === 0 || (await idle()).length > 0; round++) {
+    const more = Array.from({ length: 12 }, (_, index) => `${prefix}${round}-${index}`)
+    await nodesAt(url, more)
+    await move(url, more, 'manage', 'manageable')
+    names.push(...more)
+  }
+  return names
+}
+
 test('a reader of events sees each entry of all processes once, over the kill of one, and goes on at another API', async () => {
   await using commands = new LabCommands(server, 'events')
   const first = await commands.start('api-1', 'api')
@@ -294,22 +356,18 @@ test('a reader of events sees each entry of all processes once, over the kill of
     commands.start('conductor-1', 'conductor'),
     commands.start('conductor-2', 'conductor'),
   ])
-  const names = Array.from({ length: 12 }, (_, index) => `node-${index}`)
   const seen: JournalEntry[] = []
   const reading = new AbortController()
   const reader = new LabClient(first.url, { signal: reading.signal })
   const read = (async () => {
     for await (const entry of reader.events({ after: '0' })) seen.push(entry)
   })().catch(() => {})
-  await nodesAt(second.url, names)
-  await move(first.url, names, 'manage', 'manageable')
+  const names = await workedBy(['conductor-1', 'conductor-2'], first)
   await killed.kill()
   await move(second.url, names, 'provide', 'available')
   const late = await commands.start('conductor-3', 'conductor')
-  const more = names.map((name) => `late-${name}`)
-  await nodesAt(second.url, more)
-  await move(second.url, more, 'manage', 'manageable')
   const all = async () => (await second.lab.journal({ after: '0', limit: 1000 })).entries.map(keyOf)
+  await workedBy(['conductor-3'], second, 'late-')
   const notes = () => seen.flatMap((entry) => (entry.kind === 'lab' && entry.id === 0 ? [entry.what] : []))
   await expect.poll(() => notes(), until).toEqual([expect.stringContaining('conductor-1')])
   const stored = () => seen.filter(({ id }) => id > 0)
@@ -353,19 +411,17 @@ test('a process that is stopped is named in bounded time, and what it noted come
     commands.start('conductor-1', 'conductor'),
     commands.start('conductor-2', 'conductor'),
   ])
-  const names = Array.from({ length: 12 }, (_, index) => `node-${index}`)
-  await nodesAt(api.url, names)
-  await move(api.url, names, 'manage', 'manageable')
+  await workedBy(['conductor-1'], api)
   const whole = await api.lab.journal({ after: '0', limit: 1000 })
   expect(whole.entries.some(({ process }) => process === 'conductor-1')).toBe(true)
   process.kill(hung.pid, 'SIGSTOP')
-  const began = systemClock().now()
+  const passed = startTimer()
   const partial = await api.lab.journal({ after: '0', limit: 1000 })
   expect(partial.missing).toEqual([{ process: 'conductor-1', why: expect.any(String) as string }])
   expect(partial.entries.some(({ process }) => process === 'conductor-1')).toBe(false)
   await api.lab.index()
   const { id } = await api.lab.addFault({ match: { bmc: 'read power' }, effect: { kind: 'delay', for: '1s' } })
-  expect(systemClock().now() - began).toBeLessThan(30_000)
+  expect(passed().unhindered).toBeLessThan(30_000)
   await expect
     .poll(async () => (await api.lab.index()).processes?.find(({ name }) => name === 'conductor-1')?.alive, until)
     .toBe(false)

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
+import { CuttableLink } from '../../kit/cuttable-link.js'
 import { addressOf, openMemberStore, type SharedStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
 import { testStore } from '../../kit/store/store-contract.js'
@@ -91,11 +92,15 @@ test('changes that were acknowledged are there after the server ended at once, a
   // The more tables a server has, the longer is its recovery.
   await using ended = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
   const address = addressOf(ended, 'ended')
-  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  await using link = await CuttableLink.open(ended.port)
+  const store = scope.use(await openMemberStore(addressOf(link, address.schema), 'one', systemClock()))
   await store.createNode(node('a'))
   await ended.stop('immediate')
-  const waiting = store.commit({ node: 'a', expect: 1, patch: { description: 'later' } })
+  link.refuse()
+  // A write waits for some seconds; the start of a server may take longer.
   await ended.start()
+  const waiting = store.commit({ node: 'a', expect: 1, patch: { description: 'later' } })
+  link.accept()
   expect(await waiting).toBe(2)
   const other = scope.use(await openMemberStore(address, 'two', systemClock()))
   expect((await other.node('a'))?.node.description).toBe('later')
@@ -159,7 +164,7 @@ test('a deadlock and failed serializations are not shown: the change is made aga
   await other.query("select from nodes where uuid = 'a' for update")
   await other.query('commit')
   expect(await Promise.all(changes)).toEqual([2, 2])
-  expect(server.log).toContain('deadlock detected')
+  await expect.poll(() => server.log).toContain('deadlock detected')
 
   await server.sql("alter database postgres set default_transaction_isolation = 'serializable'")
   const stores: SharedStore[] = []
@@ -173,7 +178,7 @@ test('a deadlock and failed serializations are not shown: the change is made aga
     expect(refused?.reason).toBeInstanceOf(StaleRevision)
     for (const each of stores) await each.others!.catchUp()
   }
-  expect(server.log).toContain('could not serialize access')
+  await expect.poll(() => server.log).toContain('could not serialize access')
 })
 
 test('a process that gets no second connection to read all again waits for one', async () => {
