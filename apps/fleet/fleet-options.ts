@@ -1,11 +1,13 @@
 import type { AgentPace } from '../../agent/index.js'
 import type { ImageCacheRequest, Journal, LabEvents, StateFolder, IpmiListener } from '../../lab/index.js'
 import type { BmcAccount, LabFaults } from '../../control/index.js'
+import type { DatabaseAddress } from '../../ironic-mock/index.js'
 import type { HardwareFleet, MachinePace, Machines } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { ClientTls } from '../../base/wire/index.js'
 import type { FleetHost } from './fleet-hosts.js'
+import type { JoinedFleet, JoinRequest } from './join-fleet.js'
 import type { ListedSystem } from './systems-file.js'
 
 /** An address to listen on, and the one that others reach it by. */
@@ -41,6 +43,8 @@ export interface FleetOptions {
   ironicUrl?: string
   /** URL of a host on the way to the Ironic, where that has no URL yet, for the same purpose. */
   towards?: string
+  /** The database of the Ironic, whose processes {@link Fleet.join} joins. */
+  database?: DatabaseAddress
   /** Port that receives notifications of power changes, as fake-ipa's does; needs {@link ironicUrl}. Default: no such port. */
   notifierPort?: number
   /** How agents that the fleet itself boots verify that Ironic. Default: by the certificates that this host trusts. */
@@ -93,5 +97,12 @@ export interface Fleet extends AsyncDisposable {
   readonly faults: LabFaults
   readonly journal: Journal
   readonly events: LabEvents
+  /**
+   * Joins the processes of the database, once: waits while that does not answer. From then on faults, journal and events at the
+   * control API are those of all processes.
+   *
+   * @throws UserError `member-name`, `member-clock`, and for a database that cannot be used; the signal's reason
+   */
+  join(request: JoinRequest): Promise<JoinedFleet>
   hosts(): FleetHost[]
 }

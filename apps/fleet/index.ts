@@ -2,6 +2,7 @@
 export { IRONIC_RETRY_INTERVAL, enrollHosts, type FleetEnrollOptions } from './enroll-fleet.js'
 export { ERRORS } from './errors.js'
 export type { Fleet, FleetOptions } from './fleet-options.js'
+export type { JoinedFleet } from './join-fleet.js'
 export { hostsText, writeHosts } from './hosts-out.js'
 export type { FleetHost } from './fleet-hosts.js'
 export { openFleet } from './open-fleet.js'

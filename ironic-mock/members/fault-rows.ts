@@ -1,4 +1,5 @@
 import type { DatabaseSession } from '../store/postgres/database-session.js'
+import { findMachines } from './machine-rows.js'
 import { IS_CONNECTED } from './member-rows.js'
 
 /** A fault before it is in the database. */
@@ -123,6 +124,11 @@ export class FaultRows {
     })
     this.#answered.push(claim)
     return rows[0]
+  }
+
+  /** Disks of the machines of these names that processes have, or had until lately. */
+  machines(names: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    return findMachines(this.#session, names)
   }
 
   /** Notes that this process has the faults up to a change in force. */

@@ -70,3 +70,18 @@ create table fault_claims (
   at timestamptz not null default now()
 );
 `
+
+/**
+ * The machines that processes have, and the names of their nodes: a fault of one is accepted anywhere, one of none
+ * nowhere, and a fault of a node strikes at its machine.
+ */
+export const MACHINES_SCHEMA = `
+create table machines (
+  name text not null,
+  member integer not null references members (id) on delete cascade,
+  node text not null,
+  disks text not null,
+  primary key (name, member)
+);
+create index machines_of_member on machines (member);
+`

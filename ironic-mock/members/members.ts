@@ -125,6 +125,11 @@ export class Members implements WorkShare {
     return this.#parts.self.url ?? this.#rows.find((row) => row.url !== null && this.#isAlive(row))?.url ?? undefined
   }
 
+  /** Base URLs of the APIs that live, without `/v1`. */
+  get apis(): readonly string[] {
+    return this.#rows.flatMap((row) => (row.url !== null && this.#isAlive(row) ? [row.url] : []))
+  }
+
   /** The row of this process; undefined before the first look. */
   get own(): MemberRow | undefined {
     return this.#rows.find(({ id }) => id === this.#id)

@@ -95,12 +95,12 @@ export class WholeShare implements WorkShare {
     return true
   }
 
-  holderOf({ conductor_group: group }: PlacedNode): string | null {
-    return group === this.#self.group ? this.host : null
+  holderOf({ conductor_group: group, driver }: PlacedNode): string | null {
+    return this.serves(group, driver) ? this.host : null
   }
 
-  serves(group: string): boolean {
-    return group === this.#self.group
+  serves(group: string, driver: string): boolean {
+    return group === this.#self.group && this.#self.drivers.includes(driver)
   }
 
   mayRelease(reservation: string): boolean {

@@ -1,6 +1,6 @@
 import { defined, UserError, systemClock, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { Dispatch, WireRequest } from '../../base/wire/index.js'
-import type { Guard, SharedDatabase } from '../../ironic-mock/index.js'
+import type { Guard, MemberDatabase } from '../../ironic-mock/index.js'
 import type {
   ControlCall,
   ControlHandler,
@@ -10,7 +10,7 @@ import type {
   MissingProcess,
   ProcessReport,
 } from '../../control/index.js'
-import { controlApi, controlRefusal } from '../control/control-api.js'
+import { controlApi, controlRefusal, isControlPath } from '../control/control-api.js'
 import { faultHandlers } from '../control/handlers.js'
 import { MAX_ENTRIES, nextUrl } from '../control/journal-handlers.js'
 import type { JoinedPast } from '../control/look-handlers.js'
@@ -25,7 +25,7 @@ import { SharedFaults } from './shared-faults.js'
 type ControlHandlers = Readonly<Record<ControlOperationId, ControlHandler>>
 
 interface LabMemberParts {
-  readonly shared: SharedDatabase
+  readonly shared: MemberDatabase
   readonly observation: Observation
   /** A secret, used if this process is the first. */
   readonly secret: string
@@ -46,6 +46,8 @@ export interface LabMembers extends AsyncDisposable {
     handlers: ControlHandlers,
     access: { readonly guard?: Guard; readonly recordings?: LabRecordings },
   ): (api: Dispatch) => Dispatch
+  /** True for a call of the control API that says to be another process's. */
+  isAsking(request: WireRequest): boolean
 }
 
 /**
@@ -78,6 +80,7 @@ export async function openLabMembers(parts: LabMemberParts): Promise<LabMembers>
         }
       }
     },
+    isAsking: ({ headers, target }) => headers[MEMBER_HEADER] !== undefined && isControlPath(target),
     [Symbol.asyncDispose]: () => {
       faults[Symbol.dispose]()
       joined.close()
@@ -99,7 +102,7 @@ const STRANGER = controlRefusal(
 )
 
 interface JoinedParts {
-  readonly shared: SharedDatabase
+  readonly shared: MemberDatabase
   readonly faults: SharedFaults
   readonly recordings: LabRecordings | undefined
   readonly now: () => number
@@ -182,7 +185,7 @@ function readQuery(query: ControlCall['query']): { conditions: EntryConditions; 
 }
 
 /** The processes that live, and those that have ended without a word. */
-function processesOf({ members, self }: SharedDatabase): ProcessReport[] {
+function processesOf({ members, self }: MemberDatabase): ProcessReport[] {
   return (members?.members ?? [])
     .filter(({ isOnline, host }) => isOnline || host === self.host)
     .map((row) => ({ name: row.host, role: row.role, alive: members!.isAlive(row) }))

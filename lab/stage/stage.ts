@@ -154,6 +154,7 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     agents: () => agents,
     steps: stepNames(options.managers),
     ...defined({ hosts: options.hostLabels }),
+    isShared: database.shared !== undefined,
     changing: (change) => connections.outsideRequests.inputs?.note(change),
   })
   const live = await openStageImages(options, core, connections, database)

@@ -1,4 +1,4 @@
-import { Probe, seededRandom, silent, systemClock, type Clock } from '../../base/runtime/index.js'
+import { defined, Probe, seededRandom, silent, systemClock, type Clock } from '../../base/runtime/index.js'
 import {
   createIronicApi,
   HARDWARE_TYPES,
@@ -11,6 +11,7 @@ import {
   type StoreView,
   type IronicApiOptions,
 } from '../../ironic-mock/index.js'
+import type { WorkShare } from '../../ironic-mock/members/work-share.js'
 import { IronicClient, InProcessTransport, type Dispatch } from '../../base/wire/index.js'
 
 /** `[DEFAULT]enabled_deploy_interfaces` of the recorded Ironic. */
@@ -35,6 +36,7 @@ export async function openStage({
   earlier,
   clock = systemClock(),
   conf = {},
+  share,
 }: {
   host?: string
   seed?: number
@@ -43,6 +45,8 @@ export async function openStage({
   earlier?: Store & StoreView
   clock?: Clock
   conf?: Partial<ConductorConf>
+  /** Default: all nodes are this conductor's. */
+  share?: WorkShare
 } = {}): Promise<Stage> {
   const random = seededRandom(seed)
   const probe = new Probe()
@@ -62,6 +66,7 @@ export async function openStage({
     logger,
     ironicUrl: () => endpoint,
     types: recordedTypes,
+    ...defined({ share }),
   })
   const api = createIronicApi({ conductor: ironic.conductor, store, clock, random, logger, ...more })
   transport.register(endpoint, api)

@@ -4,6 +4,7 @@ import { communityGeneral, dialectsGofish } from './programs/dialects/peers.js'
 import { schemaCheckers } from './programs/file-schemas.js'
 import { openstackClients } from './programs/clients/baremetal.js'
 import { claimOperatorProgram } from './programs/controllers/claim-operator.js'
+import { tempestFolder } from './programs/clients/tempest.js'
 import { gophercloudProgram } from './programs/clients/gophercloud.js'
 import { registryProgram } from './docker-registry.js'
 import { realBinary } from './coreos-installer.js'
@@ -82,6 +83,7 @@ export async function installPeers(): Promise<void> {
     oneByOne({
       "DMTF's Redfish clients": dmtfClients,
       'checkers of schemas': schemaCheckers,
+      tempest: tempestFolder,
       "Ansible's modules for Redfish": communityGeneral,
     }),
     oneByOne({

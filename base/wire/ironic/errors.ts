@@ -205,6 +205,7 @@ export const ironicErrors = {
       `Could not modify traits for node ${id} as it would exceed the maximum number of traits per node (${wanted} vs. ${most})`,
     ),
   portAndPortgroup: () => badRequestError('Cannot specify both port_uuid and portgroup_uuid'),
+  noConductors: () => new IronicError(404, 'No conductors registered.'),
   driverUnknown: (name: string) => new IronicError(404, `The driver '${name}' is unknown.`),
 
   // Ports, drivers, conductors.

@@ -6,7 +6,7 @@ import {
   type Microversion,
 } from '../../../base/wire/index.js'
 import type { IronicApiCall, HandlersOf } from '../call.js'
-import type { DriverDescription } from '../../conductor/core/conductor.js'
+import type { Conductor, DriverDescription } from '../../conductor/core/conductor.js'
 
 /** Order of a driver's interfaces in upstream's answer. */
 const INTERFACE_ORDER: readonly DriverInterface[] = [
@@ -61,6 +61,10 @@ function selectDriverFields(
   return Object.fromEntries(Object.entries(out).filter(([name]) => fields.includes(name) || name === 'links'))
 }
 
+/** Drivers of the conductors that are alive. */
+const activeDrivers = (conductor: Conductor): DriverDescription[] =>
+  conductor.drivers().filter(({ hosts }) => hosts.length > 0)
+
 function findDriver(drivers: readonly DriverDescription[], name: string): DriverDescription {
   const driver = drivers.find((each) => each.name === name)
   if (!driver) throw ironicErrors.driverNotFound(name)
@@ -73,7 +77,7 @@ export const driverHandlers: HandlersOf<'drivers.list' | 'drivers.get' | 'driver
     if (call.version < SINCE.driverDetail && (type != null || detail != null)) throw ironicErrors.notAcceptable('1.30')
     if (type != null && type !== 'dynamic' && type !== 'classic') throw ironicErrors.driverType()
     if (detail && fields) throw ironicErrors.fieldsAndDetail()
-    const drivers = type === 'classic' ? [] : conductor.drivers()
+    const drivers = type === 'classic' ? [] : activeDrivers(conductor)
     // In a list, `fields` does not know the interfaces: only `detail` shows them.
     const whole = Boolean(detail)
     return {
@@ -81,10 +85,11 @@ export const driverHandlers: HandlersOf<'drivers.list' | 'drivers.get' | 'driver
     }
   },
   'drivers.get': (call, { conductor }) => {
-    const driver = findDriver(conductor.drivers(), call.args.driver_name)
+    const driver = findDriver(activeDrivers(conductor), call.args.driver_name)
     return { body: selectDriverFields(showDriver(driver, call, true), call.args.fields, call) }
   },
   'drivers.properties': ({ args }, { conductor }) => {
+    conductor.askDriver(args.driver_name, 'properties')
     const driver = conductor.drivers().find(({ name }) => name === args.driver_name)
     if (!driver) throw ironicErrors.driverUnknown(args.driver_name)
     return { body: driver.properties }

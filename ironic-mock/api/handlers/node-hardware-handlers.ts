@@ -64,6 +64,7 @@ export const hardwareHandlers: HandlersOf<
       throw new IronicError(400, `Expected types <class 'dict'> for target_raid_config: ${pythonRepr(config)}`)
     const { uuid } = findCallNode(call, backend, call.args.node_ident)
     if (call.version < 12) throw ironicErrors.notAcceptable()
+    backend.conductor.askNode(uuid)
     await backend.conductor.updateNode(uuid, (node) => {
       checkTargetRaid(node, config as JsonObject)
       return { target_raid_config: config as JsonObject }
@@ -74,6 +75,7 @@ export const hardwareHandlers: HandlersOf<
   'nodes.bootMode': async (call, backend) => {
     const { node_ident: ident, target } = call.args
     const node = findCallNode(call, backend, ident)
+    backend.conductor.askNode(node.uuid)
     if (call.version < MODE_CHANGES) throw ironicErrors.endpointSince(MODE_CHANGES)
     if (target !== 'bios' && target !== 'uefi')
       throw new IronicError(
@@ -88,6 +90,7 @@ export const hardwareHandlers: HandlersOf<
   'nodes.secureBoot': async (call, backend) => {
     const { node_ident: ident, target } = call.args
     const node = findCallNode(call, backend, ident)
+    backend.conductor.askNode(node.uuid)
     if (call.version < MODE_CHANGES) throw ironicErrors.endpointSince(MODE_CHANGES)
     // Upstream's sentence has this unmatched parenthesis.
     if (target == null)

@@ -71,6 +71,7 @@ export const stateHandlers: HandlersOf<
   'nodes.power': async (call, backend) => {
     const { node_ident: ident, target, timeout } = call.args
     const node = findCallNode(call, backend, ident)
+    backend.conductor.askNode(node.uuid)
     const wanted = target ?? 'None'
     if ((timeout != null || wanted.startsWith('soft ')) && call.version < SINCE.softPower)
       throw ironicErrors.notAcceptable()

@@ -19,6 +19,7 @@ export const traitHandlers: HandlersOf<'nodes.traits' | 'nodes.traits.set' | 'no
     const found = findCallNode(call, backend, ident)
     if ((trait != null) === (traits !== undefined)) throw ironicErrors.oneTraitOrAll()
     if (trait != null && Object.keys(call.document).length > 0) throw ironicErrors.traitWithBody()
+    backend.conductor.askNode(found.uuid)
     await backend.conductor.updateNode(found.uuid, (node) => {
       const wanted = new Set(trait == null ? traits : [...node.traits, trait])
       if (wanted.size > MAX_TRAITS) throw ironicErrors.tooManyTraits(node.id, wanted.size, MAX_TRAITS)
@@ -30,6 +31,7 @@ export const traitHandlers: HandlersOf<'nodes.traits' | 'nodes.traits.set' | 'no
   'nodes.traits.remove': async (call, backend) => {
     const { node_ident: ident, trait } = call.args
     const found = findCallNode(call, backend, ident)
+    backend.conductor.askNode(found.uuid)
     await backend.conductor.updateNode(found.uuid, ({ uuid, traits }) => {
       if (trait == null) return { traits: [] }
       if (!traits.includes(trait)) throw new IronicError(404, `Node ${uuid} doesn't have a trait '${trait}'`)

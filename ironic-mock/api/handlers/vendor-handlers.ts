@@ -1,4 +1,4 @@
-import { ironicErrors, IronicError, LOGICAL_DISK_PROPERTIES } from '../../../base/wire/index.js'
+import { IronicError, LOGICAL_DISK_PROPERTIES } from '../../../base/wire/index.js'
 import type { Backend, IronicApiCall, HandlersOf, Reply } from '../call.js'
 import { findCallNode } from '../nodes/find-node.js'
 
@@ -18,16 +18,12 @@ const callNodeMethod =
     return value === null ? {} : { body: value }
   }
 
-function checkDriver({ conductor }: Backend, name: string): void {
-  if (!conductor.drivers().some((driver) => driver.name === name)) throw ironicErrors.driverUnknown(name)
-}
-
 /** Always refuses: no driver has vendor methods of its own. */
 const callDriverMethod = (
   { args }: IronicApiCall<{ driver_name: string; method: string }>,
   backend: Backend,
 ): Reply => {
-  checkDriver(backend, args.driver_name)
+  backend.conductor.askDriver(args.driver_name, null)
   throw new IronicError(400, `No handler for method ${args.method}`)
 }
 
@@ -57,7 +53,7 @@ export const vendorHandlers: HandlersOf<
   'nodes.vendor.delete': callNodeMethod('DELETE'),
 
   'drivers.vendor.methods': ({ args }, backend) => {
-    checkDriver(backend, args.driver_name)
+    backend.conductor.askDriver(args.driver_name, 'vendor methods')
     return { body: {} }
   },
   'drivers.vendor.get': callDriverMethod,
@@ -67,7 +63,7 @@ export const vendorHandlers: HandlersOf<
   'drivers.vendor.delete': callDriverMethod,
 
   'drivers.raidProperties': ({ args }, backend) => {
-    checkDriver(backend, args.driver_name)
+    backend.conductor.askDriver(args.driver_name, 'RAID')
     return { body: LOGICAL_DISK_PROPERTIES }
   },
 }

@@ -10,6 +10,7 @@ import type { NodePatch, ResourcePatch } from '../../store/store.js'
 import type { PlacedNode } from '../../members/shards.js'
 import type { ConductorMember } from '../../members/work-share.js'
 import type { HardwareCalls } from '../hardware/hardware-calls.js'
+import type { DriverQuestion } from '../records/answered-questions.js'
 import type { NetworkCalls } from '../records/network-calls.js'
 
 /** Body of `PUT /v1/nodes/X/states/provision`, already validated by the API. */
@@ -99,7 +100,21 @@ export interface Conductor {
   readonly placement: number
   readonly hardware: HardwareCalls
   readonly network: NetworkCalls
+  /** The enabled ones, also those that no conductor has that is alive. */
   drivers(): DriverDescription[]
+  /**
+   * Asks for the conductor of a node, where upstream's API does so before it looks at the request.
+   *
+   * @throws IronicError 404 where none is alive that has it; 503 where none is alive
+   */
+  askNode(uuid: string): void
+  /**
+   * Asks for a conductor with this driver, of any group.
+   *
+   * @param question whose answer the API keeps; null for one that is asked anew each time
+   * @throws IronicError 404 where none is alive
+   */
+  askDriver(name: string, question: DriverQuestion | null): void
   createNode(fields: NewNode): Promise<NodeRecord>
   /** `change` gets the current record and returns what to set; it may throw an IronicError. It can run more than once. */
   updateNode(uuid: string, change: (node: NodeRecord) => NodePatch): Promise<NodeRecord>

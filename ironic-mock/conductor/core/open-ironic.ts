@@ -30,7 +30,8 @@ import { findInspected } from '../flows/inspect/find-inspected.js'
 import { NodeHardwareCalls } from '../hardware/node-hardware-calls.js'
 import { agentConfig } from '../agents/lookup.js'
 import { networkCalls } from '../records/make-network-calls.js'
-import { checkServedOf, type CheckServed } from '../records/check-served.js'
+import { AnsweredQuestions, type DriverQuestion } from '../records/answered-questions.js'
+import { checkDriverServed, checkServedOf, type CheckServed } from '../records/check-served.js'
 import { Admin } from '../records/node-admin.js'
 import { retryWhileLocked } from './retry-while-locked.js'
 import { EffectRunner } from './effect-runner.js'
@@ -198,6 +199,7 @@ class LocalConductor implements Conductor {
   readonly #repeated: RepeatedDeployments
   readonly #detectBootc: DetectBootc
   readonly #checkServed: CheckServed
+  readonly #answered = new AnsweredQuestions()
 
   readonly hardware: Conductor['hardware']
   readonly network: Conductor['network']
@@ -226,8 +228,13 @@ class LocalConductor implements Conductor {
     this.#bootDevices = new BootDevices(options, admin)
     this.#detectBootc = detectBootc({ ...options, through: imageExchanges(options.probe), signal: dispatcher.stopped })
     this.#checkServed = checkServedOf(options)
-    this.hardware = new NodeHardwareCalls(options.store, dispatcher, effects, admin, this.#checkServed, (attempt) =>
-      this.#retryWhileLocked(attempt),
+    this.hardware = new NodeHardwareCalls(
+      options.store,
+      dispatcher,
+      effects,
+      admin,
+      { checkServed: this.#checkServed, answered: this.#answered },
+      (attempt) => this.#retryWhileLocked(attempt),
     )
     this.network = networkCalls(options.store, this.#checkServed)
     this.createNode = (fields) => admin.createNode(fields)
@@ -242,11 +249,11 @@ class LocalConductor implements Conductor {
       await this.#retryWhileLocked(() => admin.destroyNode(uuid))
       this.#repeated.forget(uuid)
     }
-    const ports = new PortAdmin(options)
+    const ports = new PortAdmin(options, this.#checkServed)
     this.createPort = (fields) => ports.create(fields)
     this.updatePort = (uuid, change) => this.#retryWhileLocked(() => ports.update(uuid, change))
     this.destroyPort = (uuid) => this.#retryWhileLocked(() => ports.remove(uuid))
-    const records = new ResourceAdmin(options)
+    const records = new ResourceAdmin(options, this.#checkServed)
     this.resources = {
       create: (kind, fields) => records.create(kind, fields),
       update: (kind, uuid, change) => records.update(kind, uuid, change),
@@ -289,6 +296,16 @@ class LocalConductor implements Conductor {
       interfaces: structuredClone(interfaces) as DriverDescription['interfaces'],
       properties: { ...properties },
     }))
+  }
+
+  askNode(uuid: string): void {
+    this.#checkServed(uuid)
+  }
+
+  askDriver(name: string, question: DriverQuestion | null): void {
+    const check = (): void => checkDriverServed(this.#options.share, name)
+    if (question === null) check()
+    else this.#answered.ask(question, name, check)
   }
 
   async provision(uuid: string, request: Parameters<Conductor['provision']>[1]): Promise<void> {
@@ -383,6 +400,7 @@ class LocalConductor implements Conductor {
     token: string | null,
   ): Promise<{ node: NodeRecord }> {
     const uuid = findInspected(this.#options.store.records, data, nodeUuid)
+    this.#checkServed(uuid, 400)
     const node = await this.#dispatcher.dispatch(uuid, { kind: 'inventory', data, token })
     return { node: structuredClone(node) }
   }

@@ -18,6 +18,7 @@ import type { Store } from '../../store/store.js'
 import type { Dispatcher } from '../core/dispatcher.js'
 import type { HardwareCalls, VendorCall } from './hardware-calls.js'
 import type { HardwareRequest } from './hardware-request.js'
+import type { AnsweredQuestions } from '../records/answered-questions.js'
 import type { CheckServed } from '../records/check-served.js'
 import { checkUnlocked, type Admin } from '../records/node-admin.js'
 import type { AgentSubject } from '../agents/perform-agent.js'
@@ -34,6 +35,7 @@ export class NodeHardwareCalls implements HardwareCalls {
   readonly #effects: EffectRunner
   readonly #admin: Admin
   readonly #checkServed: CheckServed
+  readonly #answered: AnsweredQuestions
   readonly #whileLocked: RetryWhileLocked
 
   constructor(
@@ -41,10 +43,11 @@ export class NodeHardwareCalls implements HardwareCalls {
     dispatcher: Dispatcher,
     effects: EffectRunner,
     admin: Admin,
-    checkServed: CheckServed,
+    { checkServed, answered }: { checkServed: CheckServed; answered: AnsweredQuestions },
     whileLocked: RetryWhileLocked,
   ) {
     this.#checkServed = checkServed
+    this.#answered = answered
     this.#whileLocked = whileLocked
     this.#admin = admin
     this.#store = store
@@ -122,7 +125,9 @@ export class NodeHardwareCalls implements HardwareCalls {
   }
 
   async vendorMethods(uuid: string): Promise<Readonly<Record<string, ShownVendorMethod>>> {
-    return vendorMethods(this.#subject(uuid).node)
+    const { node } = this.#subject(uuid)
+    this.#answered.ask('vendor methods of nodes', node.driver, () => this.#checkServed(uuid))
+    return vendorMethods(node)
   }
 
   async callVendor(uuid: string, call: VendorCall): Promise<{ isSync: boolean; value: unknown }> {

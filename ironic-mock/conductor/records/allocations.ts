@@ -17,6 +17,7 @@ import type { WorkShare } from '../../members/work-share.js'
 import type { StoreView } from '../../store/open-store.js'
 import { Duplicate, StaleRevision, type Store } from '../../store/store.js'
 import type { NewAllocation } from '../core/conductor.js'
+import { checkConductors, checkServedOf, type CheckServed } from './check-served.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
 import { formatTimestamp } from '../core/timestamps.js'
@@ -43,12 +44,14 @@ const NODE_LOCK_RETRY_INTERVAL = 1000
 export class Allocations {
   readonly #options: AllocationOptions
   readonly #stopped: AbortSignal
+  readonly #checkServed: CheckServed
   /** Allocations whose node is being looked for here. */
   readonly #searching = new Set<string>()
 
   constructor(options: AllocationOptions, stopped: AbortSignal) {
     this.#options = options
     this.#stopped = stopped
+    this.#checkServed = checkServedOf(options)
   }
 
   /** Continues the allocations of an earlier process, and of others. */
@@ -80,7 +83,10 @@ export class Allocations {
   }
 
   async allocate(fields: NewAllocation, backfill?: string): Promise<AllocationRecord> {
-    const { store, random } = this.#options
+    const { store, random, share } = this.#options
+    // Upstream hands a backfill to the conductor of the node, and any other allocation to some conductor.
+    if (backfill === undefined) checkConductors(share)
+    else this.#checkServed(backfill)
     const allocation = await store
       .createResource('allocation', newAllocation(fields, fields.uuid ?? newUuid(random), this.#now))
       .catch(toApiError())
@@ -98,7 +104,8 @@ export class Allocations {
   }
 
   async remove(uuid: string): Promise<void> {
-    const { store } = this.#options
+    const { store, share } = this.#options
+    checkConductors(share)
     for (;;) {
       const allocation = store.records.resources('allocation').byUuid.get(uuid)
       if (!allocation) throw ironicErrors.resourceGone('allocation', uuid)

@@ -1,4 +1,4 @@
-import { IronicError } from '../../../base/wire/index.js'
+import { IronicError, ironicErrors, type NodeRecord } from '../../../base/wire/index.js'
 import { noConductor } from '../../drivers/hardware-types.js'
 import type { WorkShare } from '../../members/work-share.js'
 import type { StoreView } from '../../store/open-store.js'
@@ -19,10 +19,27 @@ export const checkServedOf =
   ({ store, share }: ServedParts): CheckServed =>
   (uuid, status = 404) => {
     const record = store.records.nodes.get(uuid)?.record
-    if (!record || share.holderOf(record) !== null) return
-    checkConductors(share)
-    throw noConductor(record.driver, record.conductor_group, status)
+    if (record) checkNodeServed(share, record, status)
   }
+
+/** The same for a node as it is, or is to be. */
+export function checkNodeServed(share: WorkShare, node: Readonly<NodeRecord>, status: 400 | 404): void {
+  if (share.holderOf(node) !== null) return
+  checkConductors(share)
+  throw noConductor(node.driver, node.conductor_group, status)
+}
+
+/**
+ * Refuses a call about a driver that no conductor of any group has (ironic 39.0.0 conductor/rpcapi.py
+ * get_topic_for_driver).
+ *
+ * @throws IronicError 404
+ */
+export function checkDriverServed(share: WorkShare, driver: string): void {
+  const alive = share.conductors().filter((conductor) => conductor.alive)
+  if (alive.length === 0) throw ironicErrors.noConductors()
+  if (!alive.some(({ drivers }) => drivers.includes(driver))) throw ironicErrors.driverUnknown(driver)
+}
 
 /** @throws IronicError 503 while no conductor is alive at all (ironic 39.0.0 common/hash_ring.py) */
 export function checkConductors(share: WorkShare): void {

@@ -17,7 +17,7 @@ import type { NodeQueues } from '../core/node-queues.js'
 import { makeNodeRecord } from './new-records.js'
 import type { ConductorConf } from '../core/conductor-conf.js'
 import { toApiError } from './store-errors.js'
-import { checkConductors } from './check-served.js'
+import { checkConductors, checkNodeServed } from './check-served.js'
 import { formatTimestamp } from '../core/timestamps.js'
 import { protectedNode } from '../core/verbs.js'
 
@@ -61,10 +61,12 @@ export class Admin {
   }
 
   async updateNode(uuid: string, change: (node: NodeRecord) => NodePatch): Promise<NodeRecord> {
-    const { store } = this.#options
+    const { store, share } = this.#options
     return this.#retryStale(uuid, async (entry) => {
       const node = entry.copy()
       const patch = structuredClone(change(node))
+      // As upstream, the conductor is that of the node with its new driver and group, and is asked for before the lock.
+      checkNodeServed(share, { ...entry.record, ...patch }, 400)
       checkUnlocked(entry.record)
       const interfaces = this.#interfaces(entry.copy(), patch)
       await store
@@ -76,13 +78,10 @@ export class Admin {
 
   /** Checks that driver and interfaces fit together after a change; returns the default interfaces. */
   #interfaces(before: NodeRecord, patch: NodePatch): NodePatch {
-    const regrouped = patch.conductor_group !== undefined
     const { types, share } = this.#options
-    const isServed = share.holderOf(before) !== null
     const reinterfaced = patch.driver !== undefined || DRIVER_INTERFACES.some((name) => interfaceField(name) in patch)
-    if (isServed && !regrouped && !reinterfaced) return {}
+    if (!reinterfaced) return {}
     const after = { ...before, ...patch }
-    checkConductors(share)
     const { driver, conductor_group: group } = after
     const type = hardwareType(driver, group, types, share.serves(group, driver))
     return chooseInterfaces(type, after, types)

@@ -8,6 +8,7 @@ import {
 } from '../../../base/wire/index.js'
 import type { NewPort } from '../core/conductor.js'
 import { newPort } from './new-records.js'
+import type { CheckServed } from './check-served.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
 import type { ResourceAdminOptions } from './resource-admin.js'
@@ -20,14 +21,17 @@ const RECONNECTABLE = ['enroll', 'inspecting', 'inspect wait', 'manageable']
 /** Creates, updates and deletes ports. */
 export class PortAdmin {
   readonly #options: ResourceAdminOptions
+  readonly #checkServed: CheckServed
 
-  constructor(options: ResourceAdminOptions) {
+  constructor(options: ResourceAdminOptions, checkServed: CheckServed) {
     this.#options = options
+    this.#checkServed = checkServed
   }
 
   async create(fields: NewPort): Promise<PortRecord> {
     const { store, random } = this.#options
     const node = this.#node(fields.node_uuid)
+    this.#checkServed(node.uuid)
     const port = newPort(fields, node.id, this.#now, fields.uuid ?? newUuid(random))
     await this.#joinNetwork({ ...port, id: -1 })
     return store.createPort(port).catch(toApiError())
@@ -39,8 +43,9 @@ export class PortAdmin {
     if (!known) throw ironicErrors.portNotFound(uuid)
     const checked = (port: PortRecord): Partial<PortRecord> => {
       const node = this.#node(port.node_uuid)
-      checkUnlocked(node)
       const patch = change(port)
+      this.#checkServed(patch.node_uuid ?? node.uuid)
+      checkUnlocked(node)
       const moved = patch.address === undefined ? patch : { ...patch, address: patch.address.toLowerCase() }
       checkChange(node, port, moved)
       return moved
@@ -59,6 +64,7 @@ export class PortAdmin {
     const port = await store.port(uuid)
     if (!port) throw ironicErrors.portNotFound(uuid)
     const node = this.#node(port.node_uuid)
+    this.#checkServed(node.uuid)
     checkUnlocked(node)
     const vif = port.internal_info.tenant_vif_port_id
     if (vif != null && !node.maintenance)

@@ -10,6 +10,7 @@ import {
 import type { StoreView } from '../../store/open-store.js'
 import type { NewResource, ResourcePatch, Store } from '../../store/store.js'
 import type { NewFields, Resources } from '../core/conductor.js'
+import type { CheckServed } from './check-served.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
 import { formatTimestamp } from '../core/timestamps.js'
@@ -25,12 +26,17 @@ const MOVABLE = ['enroll', 'inspecting', 'inspect wait', 'manageable']
 /** Node states in which volumes of a powered-on node may be removed. */
 const DELETE_ALLOWED = ['manageable', 'enroll', 'adopt failed']
 
+/** Records that the conductor of their node changes and removes; the API creates them by itself. */
+const CONDUCTORS_KINDS: ReadonlySet<ResourceKind> = new Set(['portgroup', 'volume_connector', 'volume_target'])
+
 /** Creates, updates and deletes records other than nodes and ports; {@link Allocations} creates and deletes allocations. */
 export class ResourceAdmin implements Omit<Resources, 'allocate'> {
   readonly #options: ResourceAdminOptions
+  readonly #checkServed: CheckServed
 
-  constructor(options: ResourceAdminOptions) {
+  constructor(options: ResourceAdminOptions, checkServed: CheckServed) {
     this.#options = options
+    this.#checkServed = checkServed
   }
 
   async create<Kind extends ResourceKind>(kind: Kind, fields: NewFields<Kind>): Promise<ResourceRecords[Kind]> {
@@ -70,6 +76,8 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
   #mayChange(kind: ResourceKind, record: object, patch: object): void {
     const node = 'node_uuid' in record ? this.#node(record.node_uuid) : undefined
     if (!node) return
+    if (CONDUCTORS_KINDS.has(kind))
+      this.#checkServed('node_uuid' in patch ? formatClientValue(patch.node_uuid) : node.uuid)
     if (kind === 'portgroup') {
       checkUnlocked(node)
       if ('node_uuid' in patch && patch.node_uuid !== node.uuid)
@@ -100,6 +108,7 @@ export class ResourceAdmin implements Omit<Resources, 'allocate'> {
     const record = records.resources(kind).byUuid.get(uuid)
     if (!record) return
     const node = 'node_uuid' in record ? this.#node(record.node_uuid) : undefined
+    if (node && CONDUCTORS_KINDS.has(kind)) this.#checkServed(node.uuid)
     if (kind === 'portgroup') {
       if (node) checkUnlocked(node)
     } else if (node && (kind === 'volume_connector' || kind === 'volume_target')) {

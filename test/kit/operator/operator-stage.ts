@@ -28,17 +28,37 @@ export async function sceneImages() {
 
 export type SceneImages = Awaited<ReturnType<typeof sceneImages>>
 
+/** An Ironic with its machines, as the scenes need it. */
+export interface SceneLab extends Pick<StagedLab, 'client' | 'clock' | 'wait'> {
+  readonly ironic: Pick<StagedLab['ironic'], 'start' | 'stop'>
+}
+
+/** The machine of the host. */
+export interface SceneMachine {
+  /** Address of its BMC behind the scheme, as in `+http://127.0.0.1:8000/redfish/v1/Systems/1`. */
+  readonly address: string
+  readonly bootMac: string
+}
+
+const LAB_MACHINE: SceneMachine = {
+  address: '://10.4.0.1:8000/redfish/v1/Systems/1',
+  bootMac: '52:54:00:b0:00:01',
+}
+
 interface StageParts {
-  lab: StagedLab
+  lab: SceneLab
   kube: KubeClient
   images: SceneImages
+  /** Default: one that a lab makes for the address. */
+  machine?: SceneMachine
 }
 
 /** The ground on which a scene is played: one host, and the real operator or the actor at work. */
 export class OperatorStage implements AsyncDisposable {
-  readonly lab: StagedLab
+  readonly lab: SceneLab
   readonly kube: KubeClient
   readonly #images: SceneImages
+  readonly #machine: SceneMachine
   readonly #server: Awaited<ReturnType<typeof imageServer>>
   readonly #closing = new AbortController()
   readonly #watching: Promise<void>
@@ -52,6 +72,7 @@ export class OperatorStage implements AsyncDisposable {
     this.lab = parts.lab
     this.kube = parts.kube
     this.#images = parts.images
+    this.#machine = parts.machine ?? LAB_MACHINE
     this.#server = server
     this.#watching = this.#watch()
   }
@@ -83,14 +104,14 @@ export class OperatorStage implements AsyncDisposable {
   }
 
   async create(spec: Partial<Host['spec']>, metadata: { annotations?: Record<string, string> } = {}, scheme?: string) {
-    const address = `${scheme ?? 'redfish-virtualmedia'}://10.4.0.1:8000/redfish/v1/Systems/1`
+    const address = `${scheme ?? 'redfish-virtualmedia'}${this.#machine.address}`
     await this.kube.create<'BareMetalHost'>({
       apiVersion: 'metal3.io/v1alpha1',
       kind: 'BareMetalHost',
       metadata: { ...at, ...metadata },
       spec: {
         online: true,
-        bootMACAddress: '52:54:00:b0:00:01',
+        bootMACAddress: this.#machine.bootMac,
         bmc: { address, credentialsName: 'bmc', disableCertificateVerification: true },
         ...spec,
       },

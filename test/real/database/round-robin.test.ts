@@ -14,12 +14,14 @@ import { FUNCTIONAL_TESTS, functionalTests } from '../programs/clients/functiona
 import { HARDWARE_ANSWERS, lifecycleAnswers } from '../programs/clients/gophercloud-answers.js'
 import { gophercloud, gophercloudProgram } from '../programs/clients/gophercloud.js'
 import { INSTALLATION } from '../programs/clients/served.js'
+import { expectAllPassed, tempestFolder, tempestTests } from '../programs/clients/tempest.js'
 
 /** Suites of real clients, each call of which goes to the next of several APIs of one database. */
 
 beforeAll(async () => {
   await openstackClients()
   await gophercloudProgram()
+  await tempestFolder()
 }, INSTALLATION)
 
 /** Machines of the scenarios. */
@@ -72,6 +74,13 @@ test('all functional tests of openstacksdk pass against two APIs and two conduct
   expect(outcomes.filter(({ outcome }) => outcome !== 'passed')).toEqual([])
   expect(outcomes).toHaveLength(FUNCTIONAL_TESTS)
   expect(Math.min(...proxy.counts)).toBeGreaterThan(FUNCTIONAL_TESTS)
+})
+
+test('all API tests of ironic-tempest-plugin pass against two APIs and two conductors behind a proxy', async () => {
+  await using scope = new Scope()
+  const { proxy } = await severalIronics(scope, ['--profile', 'upstream'])
+  expectAllPassed(await tempestTests(proxy.url))
+  expect(Math.min(...proxy.counts)).toBeGreaterThan(1000)
 })
 
 async function severalIronics(scope: Scope, options: readonly string[]): Promise<{ proxy: RoundRobin }> {

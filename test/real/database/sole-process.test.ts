@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Scope, silent, systemClock } from '../../../base/runtime/index.js'
+import { joinWithMachines } from '../../../ironic-mock/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
 import { PostgresSession } from '../../../ironic-mock/store/postgres/postgres-session.js'
@@ -134,4 +135,22 @@ test('a change of a process that came while another was alone is seen there by t
     await two[Symbol.asyncDispose]()
     await expect.poll(() => server.sql(held)).toBe('1')
   }
+}, 40_000)
+
+test('a process of machines comes and goes, and the only Ironic is alone meanwhile', async () => {
+  const address = await newAddress()
+  const one = await enter(address)
+  await one.take()
+  const self = { host: 'fleet', role: 'machines', group: '', drivers: [], url: null, version: 'test' } as const
+  const machines = () => [{ name: 'machine-1', node: 'node-1', disks: ['sda'] }]
+  const fleet = await joinWithMachines({ address, self, clock: systemClock(), logger: silent, machines })
+  expect(fleet.members.own).toMatchObject({ host: 'fleet', role: 'machines' })
+  const listed = `select name from "${address.schema}".machines`
+  expect(await server.sql(listed)).toBe('machine-1')
+  const hear = () => new Promise<void>((resolve) => one.session.send({ text: 'select 1' }, () => resolve()))
+  await hear()
+  expect(one.sole.isAlone).toBe(true)
+  await fleet[Symbol.asyncDispose]()
+  await hear()
+  expect(one.sole.isAlone).toBe(true)
 })

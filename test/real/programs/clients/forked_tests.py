@@ -1,34 +1,36 @@
-"""Runs openstacksdk's functional tests for bare metal; one JSON line {test, outcome, text} for each test.
+"""Runs the tests of a package, an argument; one JSON line {test, outcome, text} for each test.
 
 Each module of tests is run by a fork of its own, all at once: they mostly sleep. Classes of one module stay in one
 process, because some tests list all of a resource and expect to find nobody else's.
 """
 
 import fcntl
+import importlib
 import json
 import os
 import sys
 import tempfile
 import unittest
 
-from openstack.tests.functional import baremetal
-
-FOLDER = "openstack.tests.functional.baremetal.v1."
+PACKAGE = sys.argv[1]
+package = importlib.import_module(PACKAGE)
+# The folder that has the outermost package.
+top = os.path.abspath(os.path.join(package.__path__[0], *[".."] * len(PACKAGE.split("."))))
 
 # Tests may print: what they print must not mix with the lines.
 lines = os.dup(1)
 os.dup2(2, 1)
-turn = tempfile.TemporaryFile()
+lock = tempfile.TemporaryFile()
 
 
 class Lines(unittest.TestResult):
     def _say(self, test, outcome, text=""):
-        name = test.id().removeprefix(FOLDER)
+        name = test.id().removeprefix(PACKAGE + ".")
         line = (json.dumps({"test": name, "outcome": outcome, "text": text}) + "\n").encode()
-        fcntl.lockf(turn, fcntl.LOCK_EX)
+        fcntl.lockf(lock, fcntl.LOCK_EX)
         while line:
             line = line[os.write(lines, line) :]
-        fcntl.lockf(turn, fcntl.LOCK_UN)
+        fcntl.lockf(lock, fcntl.LOCK_UN)
 
     def addSuccess(self, test, details=None):
         self._say(test, "passed")
@@ -50,7 +52,7 @@ def tests(suite):
             yield part
 
 
-everything = unittest.defaultTestLoader.discover(baremetal.__path__[0], top_level_dir=sys.argv[1])
+everything = unittest.defaultTestLoader.discover(package.__path__[0], top_level_dir=top)
 modules = {}
 for test in tests(everything):
     modules.setdefault(type(test).__module__, unittest.TestSuite()).addTest(test)
