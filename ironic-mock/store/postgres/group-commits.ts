@@ -41,6 +41,13 @@ type Outcome =
   | { readonly is: 'broken' }
   | { readonly is: 'refused'; readonly error: Error }
 
+interface UnansweredWrites {
+  readonly changes: RecordChanges
+  readonly seq: number
+  readonly writes: readonly QueuedWrite[]
+  readonly answer: (outcome: Outcome) => void
+}
+
 /** Writes of one transaction at most: more would wait too long for their answer. */
 const LARGEST_GROUP = 256
 
@@ -68,7 +75,7 @@ export class GroupCommits {
   /** Number of this process's last commit in its stream. */
   #seq = 0
   /** A transaction whose connection broke before the answer came. */
-  #unanswered: { changes: RecordChanges; seq: number; answer: (outcome: Outcome) => void } | undefined
+  #unanswered: UnansweredWrites | undefined
 
   constructor(parts: CommitParts) {
     this.#parts = parts
@@ -211,8 +218,8 @@ export class GroupCommits {
         }
         const outcome = outcomeOf(failure ?? error ?? new Error('the transaction was rolled back'))
         if (outcome.is !== 'broken') return resolve(outcome)
-        this.#unanswered = { changes, seq, answer: resolve }
-        for (const write of writes) this.#limitWait(write, 'unconfirmed')
+        this.#unanswered = { changes, seq, writes, answer: resolve }
+        this.#limitUnanswered()
       })
     })
   }
@@ -259,6 +266,12 @@ export class GroupCommits {
   #lost(): void {
     this.#closing?.()
     for (const write of this.#waiting) this.#limitWait(write)
+    // The errors of what was sent come before the end of the connection, while it still seems to be ready.
+    this.#limitUnanswered()
+  }
+
+  #limitUnanswered(): void {
+    for (const write of this.#unanswered?.writes ?? []) this.#limitWait(write, 'unconfirmed')
   }
 
   /** Refuses a write when the database stays away for too long. */
