@@ -99,6 +99,7 @@ export { MACHINE_OPERATIONS } from './operations/machine-operations.js'
 export { checkRequest } from './operations/request-checks.js'
 export type { ControlCalls } from './operations/typed-calls.js'
 export type { TimelineCause } from './timeline/cause.js'
+export type { EntryPlace } from './timeline/entry-place.js'
 export type { TimelineMark } from './timeline/marks.js'
 export { RETRY_VERBS, retryText, type RetryVerb } from './timeline/retry-verbs.js'
 export {

@@ -33,7 +33,14 @@ export { ERRORS } from './errors.js'
 export { IRONIC_DATABASE } from './store/database-form.js'
 export type { FaultToStore } from './members/fault-rows.js'
 export type { MemberControl, MemberRole, MemberRow } from './members/member-rows.js'
-export { findApi, openSharedDatabase, readDatabaseAddress, type SharedDatabase } from './members/shared-database.js'
+export type { MachinesMember } from './members/machines-member.js'
+export {
+  joinWithMachines,
+  openSharedDatabase,
+  readDatabaseAddress,
+  type MemberDatabase,
+  type SharedDatabase,
+} from './members/shared-database.js'
 export { openStore, type StoreView } from './store/open-store.js'
 export type { DatabaseAddress } from './store/postgres/database-address.js'
 export type { NodePatch, Store } from './store/store.js'

@@ -43,6 +43,7 @@ export {
   type StateSpan,
   type StepEntry,
   type StepSpan,
+  type EntryPlace,
   type TimelineMark,
   type TypeOf,
   type AwaitedEvent,

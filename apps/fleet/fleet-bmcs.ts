@@ -1,6 +1,6 @@
 import { createRedfishService, refuseUnreadRequest } from '../../bmc/redfish/index.js'
 import { defined, systemRandom, uuidOf, withFields } from '../../base/runtime/index.js'
-import { serveHttp, type TlsOptions } from '../../base/wire/index.js'
+import { serveHttp, type Dispatch, type TlsOptions } from '../../base/wire/index.js'
 import {
   firmwareImages,
   isEveryAddress,
@@ -9,6 +9,7 @@ import {
   ownIdentity,
   savedPorts,
   type IpmiListener,
+  type MachineControl,
 } from '../../lab/index.js'
 import type { Machines } from '../../machine/index.js'
 import type { FleetCore } from './fleet-core.js'
@@ -23,6 +24,10 @@ export interface FleetBmcs {
   readonly url: string
   /** File with the certificate that was made; null without. */
   readonly caFile: string | null
+  /** PEM of the certificate; null for plain HTTP. */
+  readonly certificate: string | null
+  /** TCP port that they listen on. */
+  readonly port: number
 }
 
 const authority = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -30,8 +35,13 @@ const authority = (host: string, port: number): string => `${host.includes(':') 
 /** URL by which clients reach the HTTP servers of a fleet, but for their ports. */
 export const publicUrlOf = ({ reached }: FleetCore): string => `http://${authority(reached, 80)}`
 
-/** Serves the BMCs of all machines by Redfish. */
-export async function serveBmcs(options: FleetOptions, core: FleetCore, machines: Machines): Promise<FleetBmcs> {
+/** Serves the BMCs of all machines by Redfish, and the control API to the other processes of a database. */
+export async function serveBmcs(
+  options: FleetOptions,
+  core: FleetCore,
+  machines: Machines,
+  control: MachineControl,
+): Promise<FleetBmcs> {
   const { clock, logger, probe, folder, accounts, host, reached, scope } = core
   const { port: wanted } = options.redfish
   const service = createRedfishService({
@@ -45,11 +55,12 @@ export async function serveBmcs(options: FleetOptions, core: FleetCore, machines
     fetchFirmware: firmwareImages({ clock, ca: options.mediaCa }),
     logger: withFields(logger, { room: 'redfish' }),
   })
+  const dispatch: Dispatch = (request) => control.answerMember(request) ?? service.dispatch(request)
   const { tls, caFile } = await openFleetTls(options, core)
   const lost = 'the nodes of Ironic no longer find their BMCs; give them the new address'
   const server = await openOnSavedPort('redfish-port', lost, { folder, logger, wanted }, (port) =>
     serveHttp({
-      dispatch: service.dispatch,
+      dispatch,
       host,
       port,
       bodyLimit: MAX_FLEET_BODY_BYTES,
@@ -62,7 +73,12 @@ export async function serveBmcs(options: FleetOptions, core: FleetCore, machines
     }),
   )
   scope.use(server)
-  return { url: `${tls ? 'https' : 'http'}://${authority(reached, server.port)}`, caFile }
+  return {
+    url: `${tls ? 'https' : 'http'}://${authority(reached, server.port)}`,
+    caFile,
+    certificate: tls?.certificate ?? null,
+    port: server.port,
+  }
 }
 
 async function openFleetTls(
@@ -82,7 +98,7 @@ export async function serveIpmi(
   machines: Machines,
 ): Promise<IpmiListener | undefined> {
   if (!ipmi) return undefined
-  const saved = savedPorts(folder, 'ipmi-ports')
+  const saved = savedPorts(folder, 'ipmi-ports', ipmi.port)
   const listener = await listenForIpmi({ accounts, clock, probe, logger }, machines.list(), {
     host: ipmi.host ?? host,
     port: ipmi.port,

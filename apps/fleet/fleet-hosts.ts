@@ -1,4 +1,4 @@
-import type { Machine } from '../../machine/index.js'
+import type { Machine, MachineSpec } from '../../machine/index.js'
 import type { BmcAccount } from '../../control/index.js'
 
 /** A machine of a fleet, as a node of an Ironic is made of it. */
@@ -24,13 +24,16 @@ export interface FleetHost {
   serial: string
 }
 
+/** Name of the node that an Ironic makes of a machine. */
+export const nodeNameOf = ({ name, id }: MachineSpec): string => name ?? id
+
 export function makeFleetHost(
   { spec }: Machine,
   { bmc, account, ipmi, selfSigned }: Pick<FleetHost, 'bmc' | 'account' | 'ipmi' | 'selfSigned'>,
 ): FleetHost {
   const { id, nics, firmware, architecture, cpus, memoryMib, manufacturer, product, serial } = spec
   return {
-    name: spec.name ?? id,
+    name: nodeNameOf(spec),
     bmc,
     system: `/redfish/v1/Systems/${encodeURIComponent(id)}`,
     account,

@@ -1,6 +1,7 @@
 import type { AgentPace } from '../../agent/index.js'
 import type { ImageCacheRequest, Journal, LabEvents, StateFolder, IpmiListener } from '../../lab/index.js'
 import type { BmcAccount, LabFaults } from '../../control/index.js'
+import type { DatabaseAddress } from '../../ironic-mock/index.js'
 import type { HardwareFleet, MachinePace, Machines } from '../../machine/index.js'
 import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
@@ -41,6 +42,8 @@ export interface FleetOptions {
   ironicUrl?: string
   /** URL of a host on the way to the Ironic, where that has no URL yet, for the same purpose. */
   towards?: string
+  /** The database of the Ironic, whose processes {@link Fleet.join} joins. */
+  database?: DatabaseAddress
   /** Port that receives notifications of power changes, as fake-ipa's does; needs {@link ironicUrl}. Default: no such port. */
   notifierPort?: number
   /** How agents that the fleet itself boots verify that Ironic. Default: by the certificates that this host trusts. */
@@ -74,6 +77,21 @@ export interface FleetOptions {
   logger: Logger
 }
 
+export interface JoinRequest {
+  /** Ends the waiting for a database that does not answer. */
+  readonly signal: AbortSignal
+  /** Called each time that the database does not answer. */
+  readonly onAway?: (reason: string) => void
+}
+
+/** A fleet among the processes of a database. */
+export interface JoinedFleet {
+  /** Its name among them. */
+  readonly self: { readonly host: string }
+  /** Base URLs of the APIs that live, without `/v1`. */
+  readonly apis: readonly string[]
+}
+
 /** A fleet that runs. */
 export interface Fleet extends AsyncDisposable {
   readonly machines: Machines
@@ -93,5 +111,12 @@ export interface Fleet extends AsyncDisposable {
   readonly faults: LabFaults
   readonly journal: Journal
   readonly events: LabEvents
+  /**
+   * Joins the processes of the database, once: waits while that does not answer. From then on faults, journal and events at the
+   * control API are those of all processes.
+   *
+   * @throws UserError `member-name`, `member-clock`, and for a database that cannot be used; the signal's reason
+   */
+  join(request: JoinRequest): Promise<JoinedFleet>
   hosts(): FleetHost[]
 }

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { LabClock, systemRandom } from '../../base/runtime/index.js'
 import { machineSpecs, openStateFolder } from '../../lab/index.js'
 import type { HardwareFleet, MachineSpec } from '../../machine/index.js'
+import { fixedPort } from '../../test/kit/commands/up-process.js'
 import { identityOfPrefix } from './name-prefix.js'
 import { openFleet } from './open-fleet.js'
 
@@ -36,10 +37,11 @@ test('a prefix gives the same machines each time, and that of the default those 
   expect(specsOf('machine-', 2)).toEqual([1, 2].map((number) => machineSpecs({ hardware: HARDWARE })(number)))
 })
 
-test('a state folder has its machines again, and says which names it has besides those of another prefix', async () => {
+/** Starts fleets in one state folder, one after another; each tells its machines and its warnings. */
+async function fleetsOfFolder(ipmiPort: number) {
   const path = await mkdtemp(join(tmpdir(), 'ironstage-prefix-'))
   onTestFinished(() => rm(path, { recursive: true }))
-  const started = async (namePrefix: string, count: number) => {
+  return async (namePrefix: string, count: number) => {
     const warnings: string[] = []
     using folder = await openStateFolder(path)
     await using fleet = await openFleet({
@@ -47,7 +49,7 @@ test('a state folder has its machines again, and says which names it has besides
       namePrefix,
       folder,
       redfish: { port: 0 },
-      ipmi: { port: 0 },
+      ipmi: { port: ipmiPort },
       clock: new LabClock({ mode: 1 }),
       random: systemRandom,
       logger: (level, message) => void (level === 'warn' && warnings.push(message)),
@@ -55,6 +57,22 @@ test('a state folder has its machines again, and says which names it has besides
     const hosts = fleet.hosts().map(({ name, bmc, macs, ipmi }) => ({ name, bmc, macs, ipmi }))
     return { hosts: hosts.sort((one, other) => one.name.localeCompare(other.name)), warnings }
   }
+}
+
+test('machines keep their IPMI ports from the first one on, also beside those of another prefix', async () => {
+  // TCP and UDP ports are apart: what is free for the one is so for the other, but for other tests of UDP.
+  const port = await fixedPort(() => systemRandom.next())
+  const started = await fleetsOfFolder(port)
+  const portsOf = async (prefix: string, count: number) =>
+    (await started(prefix, count)).hosts.map(({ name, ipmi }) => `${name} ${ipmi!.port - port}`)
+  expect(await portsOf('rack-b-', 2)).toEqual(['rack-b-1 0', 'rack-b-2 1'])
+  expect(await portsOf('rack-a-', 1)).toEqual(['rack-a-1 2', 'rack-b-1 0', 'rack-b-2 1'])
+  expect(await portsOf('rack-b-', 3)).toEqual(['rack-a-1 2', 'rack-b-1 0', 'rack-b-2 1', 'rack-b-3 3'])
+  expect(await portsOf('rack-a-', 1)).toEqual(['rack-a-1 2', 'rack-b-1 0', 'rack-b-2 1', 'rack-b-3 3'])
+})
+
+test('a state folder has its machines again, and says which names it has besides those of another prefix', async () => {
+  const started = await fleetsOfFolder(0)
   const first = await started('rack-a-', 11)
   expect(await started('rack-a-', 11)).toEqual(first)
   expect(first.warnings).toEqual([])

@@ -1,5 +1,6 @@
 import { defined, LateBound, openInScope, withFields, type Scope } from '../../base/runtime/index.js'
 import { probedDownloads, serveHttp } from '../../base/wire/index.js'
+import type { MachinesMember } from '../../ironic-mock/index.js'
 import {
   bootNetwork,
   machineControl,
@@ -25,6 +26,7 @@ import { fleetAgents, listenForAgents } from './fleet-agents.js'
 import { ipmiAddressFor, MAX_FLEET_BODY_BYTES, publicUrlOf, serveBmcs, serveIpmi } from './fleet-bmcs.js'
 import { openFleetCore, type FleetCore } from './fleet-core.js'
 import { makeFleetHost } from './fleet-hosts.js'
+import { joinFleet } from './join-fleet.js'
 import type { Fleet, FleetOptions } from './fleet-options.js'
 import { makeMachines, makeSystems, missingSpecs } from './make-machines.js'
 import { DEFAULT_NAME_PREFIX, identityOfPrefix } from './name-prefix.js'
@@ -55,36 +57,22 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 async function composeFleet(options: FleetOptions, scope: Scope): Promise<Fleet> {
   const core = await openFleetCore(options, scope)
   const { accounts, reached } = core
-  const openedMachines = new LateBound<Machines>('machines')
-  const openedAgents = new LateBound<Agents>('agents')
-  const openedIpmi = new LateBound<IpmiListener | undefined>('ipmi')
+  const later: LaterParts = {
+    machines: new LateBound<Machines>('machines'),
+    agents: new LateBound<Agents>('agents'),
+    ipmi: new LateBound<IpmiListener | undefined>('ipmi'),
+    member: undefined,
+  }
   const listener = await listenForAgents(options, core)
-  const control = machineControl({
-    probe: core.probe,
-    clock: core.clock,
-    logger: core.logger,
-    seed: options.seed ?? 1,
-    machines: () => openedMachines.get(),
-    agents: () => openedAgents.get(),
-    spec: (number, hardware) => specOf(options, number, hardware),
-    made: async (machine) => {
-      breakMachine(machine, control.faults)
-      await openedIpmi.get()?.open(machine)
-    },
-    removed: (id) => openedIpmi.get()?.close(id),
-    source: { kind: 'boot order' },
-    journal: { ...JOURNAL, ...options.journal },
-    setAccount: (machine, account) => accounts.set(machine, account),
-    page: options.page ?? false,
-  })
-  const agents = openedAgents.bind(fleetAgents(options, core, listener, control))
-  const machines = openedMachines.bind(await openFleetMachines(options, core, agents, control))
+  const control = fleetControl(options, core, later)
+  const agents = later.agents.bind(fleetAgents(options, core, listener, control))
+  const machines = later.machines.bind(await openFleetMachines(options, core, agents, control))
   scope.use(agents)
   scope.onClose(() => control.end())
   await makeMissing(options, core, machines, control)
 
-  const bmcs = await serveBmcs(options, core, machines)
-  const ipmi = openedIpmi.bind(await serveIpmi(options, core, machines))
+  const bmcs = await serveBmcs(options, core, machines, control)
+  const ipmi = later.ipmi.bind(await serveIpmi(options, core, machines))
   const controlUrl = await serveFleetControl(options, core, control)
   const notifierUrl = await serveNotifier(options, core, machines)
   return {
@@ -99,6 +87,7 @@ async function composeFleet(options: FleetOptions, scope: Scope): Promise<Fleet>
     journal: control.journal,
     events: control.events,
     ipmiAddress: (id) => ipmi?.addressOf(id),
+    join: async (request) => (later.member = await joinFleet(options, core, { machines, control, bmcs }, request)),
     hosts: () =>
       machines.list().map((machine) =>
         makeFleetHost(machine, {
@@ -110,6 +99,43 @@ async function composeFleet(options: FleetOptions, scope: Scope): Promise<Fleet>
       ),
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
+}
+
+/** Parts that faults and the control API refer to before they are there. */
+interface LaterParts {
+  readonly machines: LateBound<Machines>
+  readonly agents: LateBound<Agents>
+  readonly ipmi: LateBound<IpmiListener | undefined>
+  /** Undefined while no database is joined. */
+  member: MachinesMember | undefined
+}
+
+function fleetControl(
+  options: FleetOptions,
+  { probe, clock, logger, accounts }: FleetCore,
+  later: LaterParts,
+): MachineControl {
+  const control = machineControl({
+    probe,
+    clock,
+    logger,
+    seed: options.seed ?? 1,
+    machines: () => later.machines.get(),
+    agents: () => later.agents.get(),
+    spec: (number, hardware) => specOf(options, number, hardware),
+    made: async (machine) => {
+      breakMachine(machine, control.faults)
+      await later.ipmi.get()?.open(machine)
+    },
+    removed: (id) => later.ipmi.get()?.close(id),
+    changed: () => later.member?.tellMachines(),
+    source: { kind: 'boot order' },
+    journal: { ...JOURNAL, ...options.journal },
+    setAccount: (machine, account) => accounts.set(machine, account),
+    page: options.page ?? false,
+    isShared: options.database !== undefined,
+  })
+  return control
 }
 
 /** A described disk ends with the process, and with it the system that a machine would boot. */

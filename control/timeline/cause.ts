@@ -1,11 +1,13 @@
+import { defined } from '../../base/runtime/index.js'
 import type { NodeReport } from '../documents/documents.js'
 import type { JournalEntry } from '../journal/entry.js'
 import { beginsFlow, isFailure, isHeartbeatEntry } from '../journal/journal-flow.js'
+import { entryPlace, type EntryPlace } from './entry-place.js'
 import { marksOf, type TimelineMark } from './marks.js'
 import { retryText } from './retry-verbs.js'
 
 /** A sentence of a chain of causes. */
-export interface TimelineCause {
+export interface TimelineCause extends Pick<EntryPlace, 'process'> {
   text: string
   /** Lab time, where it is known. */
   at: string | null
@@ -31,8 +33,9 @@ export function whyFailed(
   const end = entries.findLastIndex((entry) => entry.kind === 'state' && entry.lastError === node.last_error)
   const flow = entries.slice(beginOfFlow(entries, end), end < 0 ? undefined : end + 1)
   const last = flow.at(-1)
+  const shown = end < 0 ? { entry: null } : entryPlace(last!)
   const causes: TimelineCause[] = [
-    { text: node.last_error, at: last?.labTime ?? null, entry: end < 0 ? null : last!.id, fault: null },
+    { text: node.last_error, at: last?.labTime ?? null, ...shown, fault: null },
     ...failedStep(flow),
     ...silence(node.last_error, flow),
     ...lastFailure(node.last_error, flow),
@@ -59,7 +62,7 @@ function failedStep(flow: readonly JournalEntry[]): TimelineCause[] {
   const at = stage?.what === 'stage' ? `, in its stage ${stage.stage}` : ''
   const verb = last.what === 'failed' ? 'failed' : 'did not end'
   const text = `the ${last.flow} step ${last.interface}.${last.step} ${verb}${at}`
-  return [{ text, at: last.labTime, entry: last.id, fault: null }]
+  return [{ text, at: last.labTime, ...entryPlace(last), fault: null }]
 }
 
 /** Sign of life of the agent before a time limit passed. */
@@ -67,7 +70,7 @@ function silence(error: string, flow: readonly JournalEntry[]): TimelineCause[] 
   if (!/timeout|timed out/i.test(error)) return []
   const beat = flow.findLast((entry) => entry.kind === 'exchange' && isHeartbeatEntry(entry) && !isFailure(entry))
   if (!beat) return [{ text: 'no heartbeat of the agent came', at: null, entry: null, fault: null }]
-  return [{ text: "the agent's last heartbeat came before", at: beat.labTime, entry: beat.id, fault: null }]
+  return [{ text: "the agent's last heartbeat came before", at: beat.labTime, ...entryPlace(beat), fault: null }]
 }
 
 /** The last thing that went wrong below the conductor and bears on the error: a command, a boot, a BMC, a download. */
@@ -78,9 +81,9 @@ function lastFailure(error: string, flow: readonly JournalEntry[]): TimelineCaus
     all.findLast(({ kind, text }) => kind === 'command' && error.includes(programIn(text))) ??
     all.findLast(({ fault }) => fault !== null) ??
     all.findLast(({ text }) => !text.endsWith(': exit code 127'))
-  return bad
-    ? [{ text: `${WORDS[bad.kind] ?? bad.kind} ${bad.text}`, at: bad.at, entry: bad.entry, fault: bad.fault }]
-    : []
+  if (!bad) return []
+  const { kind, text, at, entry, process, fault } = bad
+  return [{ text: `${WORDS[kind] ?? kind} ${text}`, at, entry, ...defined({ process }), fault }]
 }
 
 /** Without the retries of an agent whose heartbeats are not taken: the first one shows the cause. */
@@ -115,7 +118,7 @@ function strikes(flow: readonly JournalEntry[], fault: (id: string) => string | 
       seen.set(entry.fault, {
         text: `${entry.fault} struck: ${fault(entry.fault) ?? `${entry.effect}, which was lifted since`}`,
         at: entry.labTime,
-        entry: entry.id,
+        ...entryPlace(entry),
         fault: entry.fault,
       })
   return [...seen.values()]

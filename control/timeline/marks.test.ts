@@ -25,6 +25,11 @@ const heartbeat = (more: Partial<ExchangeEntry>): ExchangeEntry => ({
   ...more,
 })
 
+test('a mark names the process that has counted its entry, where there are several', () => {
+  expect(marksOf([heartbeat({ id: 7, process: 'conductor-1' })])).toMatchObject([{ entry: 7, process: 'conductor-1' }])
+  expect(marksOf([heartbeat({ id: 7 })])[0]).not.toHaveProperty('process')
+})
+
 test.each<[string, Partial<ExchangeEntry>, string, boolean]>([
   ['that Ironic takes', {}, 'heartbeat', false],
   ['while Ironic works on the node', { status: 409 }, 'heartbeat: 409', false],

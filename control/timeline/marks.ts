@@ -1,10 +1,9 @@
 import type { ExchangeEntry, JournalEntry } from '../journal/entry.js'
+import { entryPlace, type EntryPlace } from './entry-place.js'
 import { isFailure, isHeartbeatEntry } from '../journal/journal-flow.js'
 
 /** Something that happened to a node at one time. */
-export interface TimelineMark {
-  /** Id of its entry in the journal. */
-  entry: number
+export interface TimelineMark extends EntryPlace {
   kind: 'heartbeat' | 'call' | 'download' | 'command' | 'bmc' | 'power' | 'boot' | 'pull' | 'fault' | 'lab'
   /** Lab time of its beginning. */
   at: string
@@ -21,7 +20,7 @@ export function marksOf(entries: readonly JournalEntry[]): TimelineMark[] {
   return entries.flatMap((entry): TimelineMark[] => {
     const duration = 'duration' in entry ? entry.duration : 0
     const head = {
-      entry: entry.id,
+      ...entryPlace(entry),
       duration,
       fault: entry.fault,
       at: new Date(Date.parse(entry.labTime) - duration).toISOString(),

@@ -2,10 +2,11 @@ import type { StepPlan } from '../../ironic-mock/index.js'
 import type { NodeReport } from '../documents/documents.js'
 import type { JournalEntry, StateEntry, StepEntry } from '../journal/entry.js'
 import { whyFailed, type TimelineCause } from './cause.js'
+import { entryPlace, type EntryPlace } from './entry-place.js'
 import { marksOf, type TimelineMark } from './marks.js'
 
 /** A provision state of a node, from when to when. Times are ISO 8601 in lab time. */
-export interface StateSpan {
+export interface StateSpan extends Pick<EntryPlace, 'process'> {
   state: StateEntry['state']
   /** Null where the journal no longer has its beginning. */
   from: string | null
@@ -18,14 +19,13 @@ export interface StateSpan {
 }
 
 /** A step of a node, from when to when. */
-export interface StepSpan extends Pick<StepEntry, 'flow' | 'interface' | 'step' | 'index'> {
+export interface StepSpan extends Pick<StepEntry, 'flow' | 'interface' | 'step' | 'index'>, EntryPlace {
   from: string
   /** Null while it runs. */
   to: string | null
   outcome: 'running' | 'done' | 'failed'
   /** Stages of the step, with the percentage that each has reached. */
   stages: { stage: string; from: string; percent: number | null }[]
-  entry: number
 }
 
 /** Event that a node waits for. */
@@ -98,7 +98,7 @@ function stateSpansOf(node: NodeReport, entries: readonly JournalEntry[]): State
   const spans: StateSpan[] = []
   for (const entry of entries) {
     if (entry.kind !== 'state') continue
-    const { labTime, state, was, power, lastError, id } = entry
+    const { labTime, state, was, power, lastError } = entry
     const last = spans.at(-1)
     if (!last && was !== null && was !== state)
       spans.push({ state: was, from: null, to: null, power: null, lastError: null, entry: null })
@@ -109,7 +109,7 @@ function stateSpansOf(node: NodeReport, entries: readonly JournalEntry[]): State
       continue
     }
     if (open) open.to = labTime
-    spans.push({ state, from: labTime, to: null, power, lastError, entry: id })
+    spans.push({ state, from: labTime, to: null, power, lastError, ...entryPlace(entry) })
   }
   const { provision_state: state, power_state: power, last_error: lastError } = node
   return spans.length > 0 ? spans : [{ state, from: null, to: null, power, lastError, entry: null }]
@@ -119,7 +119,7 @@ function stepSpansOf(entries: readonly JournalEntry[]): StepSpan[] {
   const spans: StepSpan[] = []
   for (const entry of entries) {
     if (entry.kind !== 'step') continue
-    const { flow, interface: owner, step, index, what, stage, percent, labTime, id } = entry
+    const { flow, interface: owner, step, index, what, stage, percent, labTime } = entry
     const last = spans.at(-1)
     switch (what) {
       case 'began':
@@ -132,7 +132,7 @@ function stepSpansOf(entries: readonly JournalEntry[]): StepSpan[] {
           to: null,
           outcome: 'running',
           stages: [],
-          entry: id,
+          ...entryPlace(entry),
         })
         break
       case 'stage':

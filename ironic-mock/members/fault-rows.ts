@@ -1,4 +1,5 @@
 import type { DatabaseSession } from '../store/postgres/database-session.js'
+import { findMachines } from './machine-rows.js'
 import { IS_CONNECTED } from './member-rows.js'
 
 /** A fault before it is in the database. */
@@ -31,11 +32,19 @@ export interface StoredFaults {
 const BEHIND = `select host from members where control is not null and is_online and faults_seen < $1
   and ${IS_CONNECTED} order by id`
 
-/** Counts one match, and says if the fault strikes; no row where it is lifted, or has struck often enough. */
-const CLAIM = `update faults set passed = passed + 1,
-    struck = struck + (case when passed >= after and $2 < probability then 1 else 0 end)
-  where id = $1 and (times is null or struck < times)
-  returning (passed > after and $2 < probability) as strikes, struck`
+/**
+ * Counts one match, and says if the fault strikes; no row where it is lifted, or has struck often enough. A claim that was
+ * counted before has the same answer. Those whose answers have come are forgotten, and what ended processes have left.
+ */
+const CLAIM = `with known as (select strikes, struck from fault_claims where claim = $3),
+  answered as (delete from fault_claims where claim = any($4) or at < now() - interval '1 hour'),
+  counted as (
+    update faults set passed = passed + 1,
+        struck = struck + (case when passed >= after and $2 < probability then 1 else 0 end)
+      where id = $1 and (times is null or struck < times) and not exists (select from known)
+      returning (passed > after and $2 < probability) as strikes, struck
+  ), noted as (insert into fault_claims (claim, fault, strikes, struck) select $3, $1, strikes, struck from counted)
+  select strikes, struck from known union all select strikes, struck from counted`
 
 /**
  * The faults of all processes of a database. They are rows, so that they outlive processes and are there for those that
@@ -43,6 +52,9 @@ const CLAIM = `update faults set passed = passed + 1,
  */
 export class FaultRows {
   readonly #session: DatabaseSession
+  #claims = 0
+  /** Claims whose answers have come. */
+  #answered: string[] = []
 
   constructor(session: DatabaseSession) {
     this.#session = session
@@ -94,14 +106,29 @@ export class FaultRows {
   }
 
   /**
-   * Counts a match of a fault.
+   * Counts a match of a fault, once also where the connection breaks meanwhile.
    *
    * @param roll from 0 to 1, for one with a probability
    * @returns whether it strikes, and how often it has struck; undefined where it strikes no more
+   * @throws DatabaseUnavailable at once while the database is away, and when it stays away after the connection broke
    */
   async claim(id: number, roll: number): Promise<{ strikes: boolean; struck: number } | undefined> {
-    const { rows } = await this.#session.query<{ strikes: boolean; struck: number }>(CLAIM, [id, roll])
+    const session = this.#session
+    const claim = `${session.stream} ${++this.#claims}`
+    const values = [id, roll, claim, this.#answered.splice(0)]
+    const ask = () => session.query<{ strikes: boolean; struck: number }>(CLAIM, values)
+    const isThere = session.backend !== null
+    const { rows } = await ask().catch((error: unknown) => {
+      if (!isThere) throw error
+      return session.patiently(ask)
+    })
+    this.#answered.push(claim)
     return rows[0]
+  }
+
+  /** Disks of the machines of these names that processes have, or had until lately. */
+  machines(names: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    return findMachines(this.#session, names)
   }
 
   /** Notes that this process has the faults up to a change in force. */

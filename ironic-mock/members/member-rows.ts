@@ -122,9 +122,17 @@ export async function beatHeart(session: DatabaseSession, id: number, labTime: n
   return rowCount === 1
 }
 
-/** Says that the process ends in order. */
-export async function signOff(session: DatabaseSession, id: number): Promise<void> {
-  await session.query('update members set is_online = false where id = $1 and backend = pg_backend_pid()', [id])
+/**
+ * Says that the process ends in order.
+ *
+ * @param labTime as in {@link MemberRow}
+ */
+export async function signOff(session: DatabaseSession, id: number, labTime: number | null): Promise<void> {
+  await session.query(
+    `update members set is_online = false, lab_time = coalesce($2, lab_time)
+       where id = $1 and backend = pg_backend_pid()`,
+    [id, labTime],
+  )
 }
 
 /** Ends the backend of a process that gives no sign of life, which frees its locks. */

@@ -56,3 +56,32 @@ create table faults (
   struck integer not null default 0
 ) with (fillfactor = 50);
 `
+
+/**
+ * Counted matches of faults until the process that asked has the answer: where its connection broke before, it asks again by
+ * the id of the claim.
+ */
+export const CLAIMS_SCHEMA = `
+create table fault_claims (
+  claim text primary key,
+  fault integer not null references faults (id) on delete cascade,
+  strikes boolean not null,
+  struck integer not null,
+  at timestamptz not null default now()
+);
+`
+
+/**
+ * The machines that processes have, and the names of their nodes: a fault of one is accepted anywhere, one of none
+ * nowhere, and a fault of a node strikes at its machine.
+ */
+export const MACHINES_SCHEMA = `
+create table machines (
+  name text not null,
+  member integer not null references members (id) on delete cascade,
+  node text not null,
+  disks text not null,
+  primary key (name, member)
+);
+create index machines_of_member on machines (member);
+`

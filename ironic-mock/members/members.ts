@@ -125,6 +125,11 @@ export class Members implements WorkShare {
     return this.#parts.self.url ?? this.#rows.find((row) => row.url !== null && this.#isAlive(row))?.url ?? undefined
   }
 
+  /** Base URLs of the APIs that live, without `/v1`. */
+  get apis(): readonly string[] {
+    return this.#rows.flatMap((row) => (row.url !== null && this.#isAlive(row) ? [row.url] : []))
+  }
+
   /** The row of this process; undefined before the first look. */
   get own(): MemberRow | undefined {
     return this.#rows.find(({ id }) => id === this.#id)
@@ -204,7 +209,7 @@ export class Members implements WorkShare {
       if (await session.endUnlessAnswering(END_WAIT)) {
         await this.#running
         if (this.#isRegistered && clock.now() < this.#leaseUntil) {
-          await signOff(session, this.#id)
+          await signOff(session, this.#id, this.#parts.labTime?.now() ?? null)
           await this.#leave([...this.#working])
         }
       }
@@ -244,7 +249,7 @@ export class Members implements WorkShare {
         row.clock !== self.clock,
     )
     if (!other) return
-    await signOff(others.session, this.#id)
+    await signOff(others.session, this.#id, null)
     throw new UserError(
       'member-clock',
       `the clock of ${other.host} is ${other.clock}, and that of this process would be ${self.clock}: processes of one database have the same`,

@@ -1,13 +1,15 @@
-import { defined, LabClock, systemClock, type Clock, type Logger, type Random } from '../../base/runtime/index.js'
-import type { StoreView } from '../store/open-store.js'
+import { defined, LabClock, systemClock, type Clock, type Logger } from '../../base/runtime/index.js'
+import type { OtherProcesses, StoreView } from '../store/open-store.js'
 import type { DatabaseAddress } from '../store/postgres/database-address.js'
 import type { AddressRequest } from '../store/postgres/read-address.js'
 import type { Store } from '../store/store.js'
 import type { FaultRows } from './fault-rows.js'
+import type { MachineNodes } from './machine-nodes.js'
+import type { MachinesMember, MachinesMemberParts } from './machines-member.js'
 import type { MemberDescription } from './member-rows.js'
 import type { MemberTiming, Members } from './members.js'
 
-interface SharedDatabaseParts {
+export interface SharedDatabaseParts {
   readonly address: DatabaseAddress
   readonly self: MemberDescription
   /** Times that replace those of ironstage. */
@@ -17,19 +19,26 @@ interface SharedDatabaseParts {
   readonly logger: Logger
 }
 
-/** A database that several processes have, as one of them sees it. */
-export interface SharedDatabase {
-  readonly address: DatabaseAddress
+/** A database that several processes have, as far as their labs share it. */
+export interface MemberDatabase {
   readonly self: MemberDescription
+  readonly others: OtherProcesses
+  /** The share of the work that was joined last; undefined before. */
+  readonly members: Members | undefined
+  /** Calls a listener after each look at the processes, also of shares that are joined later. */
+  watchLooks(listener: () => void): Disposable
+  /** The faults of all processes, and the secret that they share. */
+  readonly faults: FaultRows
+  /** The nodes of the machines of this process; absent where it has all nodes. */
+  readonly nodes?: MachineNodes
+}
+
+/** A database that several processes have, as an Ironic among them sees it. */
+export interface SharedDatabase extends MemberDatabase {
+  readonly address: DatabaseAddress
   readonly store: Store & StoreView
   /** This process's share of the work; another for each Ironic that begins. */
   join(): Members
-  /** Calls a listener after each look at the processes, also of shares that are joined later. */
-  watchLooks(listener: () => void): Disposable
-  /** The share that was joined last; undefined before. */
-  readonly members: Members | undefined
-  /** The faults of all processes, and the secret that they share. */
-  readonly faults: FaultRows
 }
 
 /**
@@ -49,11 +58,12 @@ export async function openSharedDatabase({
   const others = store.others!
   const lookers = new Set<() => void>()
   let members: Members | undefined
-  const labTime = clock instanceof LabClock && clock.speed !== 1 ? clock : undefined
+  const labTime = sharedTime(clock)
   return {
     address,
     self,
     store,
+    others,
     join: () => {
       members = new OpenedMembers({ others, self, timing, clock: systemClock(), logger, ...defined({ labTime }) })
       members.watchLooks(() => lookers.forEach((listener) => listener()))
@@ -81,14 +91,16 @@ export async function readDatabaseAddress(request: AddressRequest): Promise<Data
 }
 
 /**
- * Finds an API among the processes of a database.
+ * Joins the processes of a database with machines, and without Ironic's records.
  *
- * @param name name of this process, which the database's list of connections shows
- * @returns its base URL, without `/v1`; undefined while there is none
- * @throws UserError for a database that cannot be reached or used
+ * @throws UserError for a database that cannot be reached or used, `member-name`, `member-clock`; the driver's error where the
+ *   connection breaks meanwhile
  */
-export async function findApi(address: DatabaseAddress, name: string, random: Random): Promise<string | undefined> {
-  const { listApis } = await import('./database-parts.js')
-  const urls = await listApis(address, name)
-  return urls[Math.floor(random.next() * urls.length)]
+export async function joinWithMachines(parts: MachinesMemberParts): Promise<MachinesMember> {
+  const { MachinesMember: JoinedMember } = await import('./database-parts.js')
+  return JoinedMember.join(parts)
 }
+
+/** The time of a lab as its processes tell it each other; undefined where it is that of their hosts. */
+export const sharedTime = (clock: Clock): LabClock | undefined =>
+  clock instanceof LabClock && clock.speed !== 1 ? clock : undefined

@@ -34,13 +34,18 @@ export async function openOnSavedPort<T extends { readonly port: number }>(
 
 /** Ports of many things that listen, by their names, as the last start had them. */
 export interface SavedPorts {
-  /** 0, which picks a free one, for a name that had none. */
+  /** 0 for a name that had none. */
   of(name: string): number
   save(ports: ReadonlyMap<string, number>): void
 }
 
-/** The ports under one name of a folder; without a folder there are none. */
-export function savedPorts(folder: StateFolder | null, name: string): SavedPorts {
+/**
+ * The ports under one name of a folder; without a folder there are none.
+ *
+ * @param first the first of the ports, where the caller chose it: each choice has ports of its own
+ */
+export function savedPorts(folder: StateFolder | null, what: string, first = 0): SavedPorts {
+  const name = first === 0 ? what : `${what} from ${first}`
   const before = JSON.parse(folder?.remembered(name) ?? '{}') as Record<string, number>
   return {
     of: (each) => before[each] ?? 0,

@@ -13,7 +13,7 @@ export interface IpmiListenOptions {
   each?: 'port' | 'address'
   /** Beginning of the names of numbered machines. Default `machine-`. */
   prefix?: string
-  /** The free ports that were picked by an earlier process; nodes of an Ironic have them. */
+  /** The ports that an earlier process gave them by the same {@link port}; nodes of an Ironic have them. */
   saved?: SavedPorts
   logger?: Logger
 }
@@ -28,8 +28,9 @@ export interface IpmiListener extends AsyncDisposable {
 }
 
 /**
- * Serves the BMCs of machines by IPMI. `machine-7`, or its like with another prefix, is at the seventh place, also when `machine-6` is not there; a machine
- * of another name is at the first free place. Its random numbers come from the system: what strangers ask changes no later id of
+ * Serves the BMCs of machines by IPMI. A machine keeps the port that it has had. `machine-7`, or its like with another prefix,
+ * is at the seventh place, also when `machine-6` is not there; where that is another's, and for any other name, it is the
+ * first free place. Its random numbers come from the system: what strangers ask changes no later id of
  * the lab.
  *
  * @param machines those that listen from the beginning
@@ -54,22 +55,23 @@ export async function listenForIpmi(
       return server.open(machine, address)
     })
   }
+  const portBefore = (id: string): number => (each === 'port' ? (saved?.of(id) ?? 0) : 0)
   const open = (machine: Machine): Promise<IpmiAddress> => {
     const { id } = machine.spec
-    const index = places.get(id) ?? placeFor(numberIn(id, prefix), taken)
+    const before = portBefore(id)
+    const wanted = port > 0 && before >= port ? before - port : numberIn(id, prefix) - 1
+    const index = places.get(id) ?? placeFor(wanted, taken)
     places.set(id, index)
     taken.add(index)
-    return openAt(machine, addressAt(host, port, each, index), port === 0 && each === 'port' ? (saved?.of(id) ?? 0) : 0)
+    return openAt(machine, addressAt(host, port, each, index), port === 0 ? before : 0)
   }
   const save = (): void => {
-    if (port === 0 && each === 'port')
-      saved?.save(new Map([...places.keys()].map((id) => [id, server.addressOf(id)!.port])))
+    if (each === 'port') saved?.save(new Map([...places.keys()].map((id) => [id, server.addressOf(id)!.port])))
   }
   try {
-    // Machines with a port of their own come first.
-    const numbers = new Map(machines.map((machine) => [machine, numberIn(machine.spec.id, prefix)]))
-    for (const machine of [...machines].sort((one, other) => numbers.get(one)! - numbers.get(other)!))
-      await open(machine)
+    // Machines that have had a port come first, and then those with a port of their own.
+    const rankOf = (id: string): number => (portBefore(id) > 0 ? 0 : numberIn(id, prefix))
+    for (const machine of byRank(machines, rankOf)) await open(machine)
     save()
   } catch (error) {
     await server[Symbol.asyncDispose]()
@@ -92,13 +94,17 @@ export async function listenForIpmi(
   }
 }
 
+function byRank(machines: readonly Machine[], rankOf: (id: string) => number): Machine[] {
+  const ranks = new Map(machines.map((machine) => [machine, rankOf(machine.spec.id)]))
+  return [...machines].sort((one, other) => ranks.get(one)! - ranks.get(other)!)
+}
+
 /** The number of `machine-7`; Infinity for names without the prefix. */
 const numberIn = (id: string, prefix: string): number =>
   id.startsWith(prefix) && /^[1-9]\d{0,5}$/.test(id.slice(prefix.length)) ? Number(id.slice(prefix.length)) : Infinity
 
-/** Index of a machine's place: that of its number, or the first free one. */
-function placeFor(number: number, taken: ReadonlySet<number>): number {
-  const own = number - 1
+/** Index of a machine's place: its own, or the first free one. */
+function placeFor(own: number, taken: ReadonlySet<number>): number {
   if (own !== Infinity && !taken.has(own)) return own
   let index = 0
   while (taken.has(index)) index++

@@ -17,6 +17,9 @@ import type { ClockReport } from '../../control/index.js'
 const MIN_CLOCK_SPEED = 0.001
 const MAX_CLOCK_SPEED = 1_000_000
 
+/** Why the time of one of several processes cannot be changed. */
+export const FIXED_BY_PROCESSES = 'the processes of a database have the same, from their --speed'
+
 /** Milliseconds of lab time that pass in one call: timers that come again take real time. */
 const MAX_ADVANCE_TIME = hours(24 * 366)
 

@@ -55,11 +55,19 @@ const ERROR_STATUS: Partial<Record<ErrorCode, number>> = {
   'method-not-allowed': 405,
 }
 
+/** True for the control API's paths, with or without a query. */
+export function isControlPath(target: string): boolean {
+  const path = pathOf(target)
+  return path === LAB || path.startsWith(`${LAB}/`)
+}
+
+const pathOf = (target: string): string => target.replace(/\?.*$/s, '').replace(/\/+$/, '')
+
 /** Ironic's API, with the control API beside it. */
 export function controlApi({ api, handlers, guard, logger }: ControlApiOptions): Dispatch {
   return async (request) => {
-    const path = request.target.replace(/\?.*$/s, '').replace(/\/+$/, '')
-    if (path !== LAB && !path.startsWith(`${LAB}/`)) return api(request)
+    if (!isControlPath(request.target)) return api(request)
+    const path = pathOf(request.target)
     const refused = await guard?.(request)
     if (refused) return refused
     try {

@@ -29,7 +29,7 @@ export async function labReport(parts: LookParts, call: ControlCall, subjects: C
 
 /** The calls of a client of the control API, in this process. */
 function makeReportSource(parts: LookParts, subjects: ControlSubjects): ReportSource {
-  const { journal, entriesOf, time } = parts
+  const { journal, joinedPast, time } = parts
   /** Machines by their ids, of the nodes that were asked for. */
   const machines = new Map<string, Machine>()
   const machine = (id: string): Machine => machines.get(id)!
@@ -41,7 +41,9 @@ function makeReportSource(parts: LookParts, subjects: ControlSubjects): ReportSo
       return nodeTimeline(parts, found, subjects)
     },
     journal: async ({ node: ident, last }) => {
-      const entries = entriesOf ? await entriesOf(subjects.node(ident).uuid) : journal.entries({ node: ident })
+      const entries = joinedPast
+        ? await joinedPast.entriesOf(subjects.node(ident).uuid)
+        : journal.entries({ node: ident })
       return { entries: entries.slice(-last) }
     },
     machine: (id) => machineReport(machine(id)),

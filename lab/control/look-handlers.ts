@@ -32,10 +32,17 @@ interface NodeOutlook {
   plan: StepPlan | null
 }
 
+/** The past of nodes from the journals of all processes. */
+export interface JoinedPast {
+  entriesOf(node: string): Promise<JournalEntry[]>
+  /** Entries that the journal of this process remembers and no longer has. */
+  rememberedOf(node: string): JournalEntry[]
+}
+
 export interface LookParts {
   journal: Journal
-  /** Entries of a node in the journals of all processes; absent where one process has the database to itself. */
-  entriesOf?: (node: string) => Promise<JournalEntry[]>
+  /** Absent where one process has the database to itself. */
+  joinedPast?: JoinedPast
   faults: LabFaults
   probe: Probe
   /** Lab time. */
@@ -99,18 +106,18 @@ export async function drawDisks(machine: Machine, time: Clock): Promise<DiskDraw
 
 /** The timeline of a node, from the entries that the journal still has. */
 export async function nodeTimeline(
-  { journal, entriesOf, faults, time, outlook }: LookParts,
+  { journal, joinedPast, faults, time, outlook }: LookParts,
   record: Readonly<NodeRecord>,
   subjects: ControlSubjects,
 ): Promise<NodeTimeline> {
-  const entries = entriesOf ? await entriesOf(record.uuid) : journal.entries({ node: record.uuid })
+  const entries = joinedPast ? await joinedPast.entriesOf(record.uuid) : journal.entries({ node: record.uuid })
   const node = subjects.shown(record)
   const { deadlines, plan } = outlook(record)
   const present = new Map(faults.list().map((fault) => [fault.id, effectText(fault)]))
   return timelineOf({
     node,
     entries,
-    remembered: journal.remembered(record.uuid),
+    remembered: joinedPast ? joinedPast.rememberedOf(record.uuid) : journal.remembered(record.uuid),
     isCut: journal.first > 1,
     now: time.now(),
     waiting: waitingOf(record, deadlines, node.waitsFor),

@@ -15,12 +15,14 @@ interface NewMachines {
   source?: MachineBootSource
   /** Called with each machine, before anything uses it. */
   made?: (machine: Machine) => Promise<void>
+  /** Called once the list of machines has changed. */
+  changed?: () => Promise<void> | undefined
 }
 
 /** Adds machines to a lab that runs, and makes them new. */
 export function machineChanges(
   machines: Pick<Machines, 'create' | 'get' | 'remove'>,
-  { spec, source, made }: NewMachines,
+  { spec, source, made, changed }: NewMachines,
 ) {
   const create = async (wanted: MachineSpec): Promise<Machine> => {
     const machine = await machines.create(wanted, source)
@@ -31,15 +33,23 @@ export function machineChanges(
     addMachines: async (count: number, hardware?: HardwareFleet): Promise<Machine[]> => {
       const added: Machine[] = []
       // The next numbers that are free.
-      for (let number = 1; added.length < count; number++) {
-        const wanted = spec(number, hardware)
-        if (!machines.get(wanted.id)) added.push(await create(wanted))
+      try {
+        for (let number = 1; added.length < count; number++) {
+          const wanted = spec(number, hardware)
+          if (!machines.get(wanted.id)) added.push(await create(wanted))
+        }
+      } finally {
+        await changed?.()
       }
       return added
     },
     reimage: async ({ spec: old }: Machine, hardware?: HardwareFleet): Promise<Machine> => {
       await machines.remove(old.id)
-      return create(hardware ? withHardware(old, hardwareOf(hardware, 1)) : old)
+      try {
+        return await create(hardware ? withHardware(old, hardwareOf(hardware, 1)) : old)
+      } finally {
+        await changed?.()
+      }
     },
   }
 }

@@ -113,10 +113,11 @@ const isNodeToCome = (node: string): boolean => /^[^~]+~[^~]+$/.test(node)
 /** The name of a machine that is made for a BMC when a node first uses it: `10.0.0.24-1`, `bmc.example:8000-sys-1`. */
 const isMachineToCome = (machine: string): boolean => /^(\[[\da-f:]+\]|[\w-]+([.:][\w-]+)+)/i.test(machine)
 
-/** The node, machine or host that a fault waits for: the lab does not have it yet. */
+/** The node, machine or host that a fault waits for: the lab does not have it yet. Nodes of another process are not known. */
 export function awaitedBy({ match: { node, machine, label } }: Fault, context: FaultContext): string | undefined {
-  if (label !== undefined && !context.hosts?.selected(label).some((name) => context.node(name)))
+  const { hasNodes = true } = context
+  if (hasNodes && label !== undefined && !context.hosts?.selected(label).some((name) => context.node(name)))
     return `a host with label ${label}`
-  if (node !== undefined && !context.node(node)) return `node ${node}`
+  if (hasNodes && node !== undefined && !context.node(node)) return `node ${node}`
   return machine !== undefined && !context.disksOf(machine) ? `machine ${machine}` : undefined
 }

@@ -40,6 +40,8 @@ export interface FaultContext {
   readonly hasAgents?: boolean
   /** True if the Ironic of the machines is of this process, so that its nodes and calls are known. Default true. */
   readonly hasNodes?: boolean
+  /** True if faults of other processes come from a database. Default false. */
+  readonly isShared?: boolean
   restartAgent(machine: string): void
   cutPower(machine: string): void
 }

@@ -7,6 +7,7 @@ import { FaultIndex, type Concerned } from './fault-index.js'
 import { machineIn, matchesRoute, nodeIn, programOf } from './fault-points.js'
 import { ActiveFault } from './active-fault.js'
 import type { FaultContext } from './fault-context.js'
+import { strikesElsewhere } from './strikes-elsewhere.js'
 import { applyEffect, canActAt, canLast, isOver, lastsAt } from './apply-effect.js'
 
 /** True if a fault can strike no more, and none of its strikes can still have an effect. */
@@ -33,6 +34,9 @@ export interface StrikeClaims {
   claim(id: string, roll: number): Promise<{ strikes: boolean; struck: number } | undefined>
 }
 
+/** Disks of machines, by their names. */
+type KnownMachines = ReadonlyMap<string, readonly string[]>
+
 /** A fault that all processes have. */
 interface FollowedFault {
   readonly id: string
@@ -55,10 +59,15 @@ export class FaultInjector implements LabFaults {
   #attached: Disposable | undefined
   #last = 0
   #claims: StrikeClaims | undefined
+  /** Those of the faults that all processes have. */
+  readonly #followed = new Set<string>()
+  /** {@link #context} with the machines of other processes that the faults name. */
+  #known: FaultContext
 
   constructor(probe: Probe, context: FaultContext, onStrike: (fault: FaultReport, point: LabPoint) => void) {
     this.#probe = probe
     this.#context = context
+    this.#known = context
     this.#onStrike = onStrike
   }
 
@@ -72,11 +81,15 @@ export class FaultInjector implements LabFaults {
     return faults.map((fault) => this.#addChecked(fault))
   }
 
-  /** @throws UserError `fault` that says which of them could never strike */
-  checkAll(faults: readonly Fault[]): void {
+  /**
+   * @param elsewhere machines that other processes have
+   * @throws UserError `fault` that says which of them could never strike
+   */
+  checkAll(faults: readonly Fault[], elsewhere: KnownMachines = new Map()): void {
+    const known = withMachines(this.#known, elsewhere)
     for (const [index, fault] of faults.entries())
       try {
-        this.#check(fault)
+        this.#check(fault, known)
       } catch (error) {
         const wrong = userError(error)
         if (!wrong || faults.length === 1) throw error
@@ -87,21 +100,27 @@ export class FaultInjector implements LabFaults {
       }
   }
 
-  /** From now on strikes are counted for all processes together, and faults come by {@link follow}. */
+  /** From now on strikes of the faults that come by {@link follow} are counted for all processes together. */
   shareCounts(claims: StrikeClaims): void {
     this.#claims = claims
   }
 
-  /** Puts in force what all processes have, and lifts everything else. */
-  follow(present: readonly FollowedFault[]): void {
+  /**
+   * Puts in force what all processes have, and lifts what they had. Faults that were added here stay.
+   *
+   * @param elsewhere machines that other processes have, as far as the faults name them
+   */
+  follow(present: readonly FollowedFault[], elsewhere: KnownMachines = new Map()): void {
+    this.#known = withMachines(this.#context, elsewhere)
     const ids = new Set(present.map(({ id }) => id))
-    for (const id of [...this.#faults.keys()]) if (!ids.has(id)) this.lift(id)
+    for (const id of [...this.#followed]) if (!ids.has(id)) this.lift(id)
     for (const { id, fault, struck } of present) {
       const active = this.#faults.get(id) ?? this.#followedFault(id, fault)
       active.struck = Math.max(active.struck, struck)
       if (this.#faults.has(id) || isSpent(active)) this.#setAside(active)
       else this.#index.add(active)
       this.#faults.set(id, active)
+      this.#followed.add(id)
     }
     this.#watch()
   }
@@ -116,13 +135,13 @@ export class FaultInjector implements LabFaults {
     if (isSpent(active) && this.#index.remove(active)) this.#watch()
   }
 
-  #check(fault: Fault): void {
+  #check(fault: Fault, known = this.#known): void {
     checkFault(fault)
-    checkFaultNames(fault, this.#context)
+    checkFaultNames(fault, known)
   }
 
   #addChecked(fault: Fault): AddedFault {
-    const id = `fault-${++this.#last}`
+    const id = `${this.#context.isShared ? OWN_FAULT : 'fault-'}${++this.#last}`
     const active = new ActiveFault(id, fault, this.#context.seed * 1000 + this.#last)
     this.#faults.set(id, active)
     if (this.#index.add(active)) this.#watch()
@@ -154,6 +173,7 @@ export class FaultInjector implements LabFaults {
 
   restore({ last, faults }: FaultsState): void {
     this.#faults.clear()
+    this.#followed.clear()
     this.#index.clear()
     this.#dark.clear()
     for (const { id, fault, struck, passed, dark, random } of faults) {
@@ -180,7 +200,7 @@ export class FaultInjector implements LabFaults {
 
   /** A fault that has struck has met its host; the host may be gone since. */
   #reportOf(active: ActiveFault): FaultReport {
-    const waitsFor = active.struck > 0 ? undefined : awaitedBy(active.fault, this.#context)
+    const waitsFor = active.struck > 0 ? undefined : awaitedBy(active.fault, this.#known)
     return { ...active.report(), ...defined({ waitsFor }) }
   }
 
@@ -188,6 +208,7 @@ export class FaultInjector implements LabFaults {
     const fault = this.#faults.get(id)
     if (!fault) return false
     this.#faults.delete(id)
+    this.#followed.delete(id)
     this.#dark.delete(fault)
     fault.lift()
     if (this.#index.remove(fault)) this.#watch()
@@ -235,12 +256,16 @@ export class FaultInjector implements LabFaults {
     )()
   }
 
-  /** Those of the faults at a point that strike, as all processes count. */
+  /** Those of the faults at a point that strike, as all processes count; faults of this process are counted here. */
   async #claimed(near: readonly ActiveFault[], point: LabPoint, claims: StrikeClaims): Promise<ActiveFault[]> {
     const striking: ActiveFault[] = []
     for (const active of near) {
       if (lastsAt(active, point, this.#context)) {
         striking.push(active)
+        continue
+      }
+      if (!this.#followed.has(active.id)) {
+        if (this.#strikes(active, point)) striking.push(active)
         continue
       }
       const claimed = await claims.claim(active.id, active.random.next())
@@ -304,7 +329,8 @@ export class FaultInjector implements LabFaults {
     return { machine, nodes: [...new Set([...idents(named), ...idents(user)])] }
   }
 
-  #matches({ match, effect }: Fault, point: LabPoint): boolean {
+  #matches(fault: Fault, point: LabPoint): boolean {
+    const { match, effect } = fault
     const context = this.#context
     const wanted = match.node === undefined ? undefined : context.node(match.node)
     if (match.node !== undefined && !wanted) return false
@@ -312,6 +338,7 @@ export class FaultInjector implements LabFaults {
     const ofBmc = point.kind === 'bmc' && point.node !== undefined ? context.node(point.node) : undefined
     const machine = ofBmc ? context.machineOf(ofBmc.uuid) : machineIn(point)
     if (match.machine !== undefined && match.machine !== machine) return false
+    if (strikesElsewhere(fault, point, machine, context)) return false
     const ident = nodeIn(point)
     const ofPoint = ident === undefined ? undefined : context.node(ident)
     const user = machine === undefined ? undefined : context.nodeOf(machine)
@@ -349,6 +376,15 @@ export class FaultInjector implements LabFaults {
     return nodes.find(({ uuid }) => machineOf(uuid) === machine)
   }
 }
+
+/** Beginning of the ids of faults that a process has for itself, where others come from the database. */
+const OWN_FAULT = 'own-fault-'
+
+/** The same lab with machines of other processes, which it cannot see and faults may name. */
+const withMachines = (context: FaultContext, elsewhere: KnownMachines): FaultContext =>
+  elsewhere.size === 0
+    ? context
+    : { ...context, disksOf: (machine) => context.disksOf(machine) ?? elsewhere.get(machine) }
 
 const idents = (node: Readonly<NodeRecord> | undefined): readonly string[] =>
   node ? [node.uuid, ...(node.name === null ? [] : [node.name])] : []

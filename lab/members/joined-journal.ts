@@ -1,6 +1,6 @@
 import { errorChain, defined, seconds, onAbort, sharedAbort, systemClock } from '../../base/runtime/index.js'
 import type { LabClient, LabReport, JournalEntry, JournalPage, MissingProcess } from '../../control/index.js'
-import type { MemberRow, SharedDatabase } from '../../ironic-mock/index.js'
+import type { MemberDatabase, MemberRow } from '../../ironic-mock/index.js'
 import { queryFrom } from '../control/journal-handlers.js'
 import type { Journal } from '../journal/journal.js'
 import { askMember } from './ask-member.js'
@@ -8,7 +8,7 @@ import { cursorText, readCursor, type EntryCursor } from './entry-cursor.js'
 import { mergeEntries, type ProcessEntries } from './merge-entries.js'
 
 export interface JoinedJournalParts {
-  readonly shared: SharedDatabase
+  readonly shared: MemberDatabase
   /** The journal of this process. */
   readonly journal: Journal
   readonly secret: string
@@ -44,7 +44,7 @@ export class JoinedJournal {
 
   get own(): { readonly journal: Journal; readonly process: string; readonly stream: number } {
     const { shared, journal } = this.#parts
-    return { journal, process: shared.self.host, stream: shared.store.others!.session.stream }
+    return { journal, process: shared.self.host, stream: shared.others.session.stream }
   }
 
   /** The other processes that are alive, or have ended without a word. */

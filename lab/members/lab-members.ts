@@ -1,19 +1,19 @@
 import { defined, UserError, systemClock, type Clock, type Logger } from '../../base/runtime/index.js'
 import type { Dispatch, WireRequest } from '../../base/wire/index.js'
-import type { Guard, SharedDatabase } from '../../ironic-mock/index.js'
+import type { Guard, MemberDatabase } from '../../ironic-mock/index.js'
 import type {
   ControlCall,
   ControlHandler,
   ControlOperationId,
-  JournalEntry,
   LabRecordings,
   LabReport,
   MissingProcess,
   ProcessReport,
 } from '../../control/index.js'
-import { controlApi, controlRefusal } from '../control/control-api.js'
+import { controlApi, controlRefusal, isControlPath } from '../control/control-api.js'
 import { faultHandlers } from '../control/handlers.js'
 import { MAX_ENTRIES, nextUrl } from '../control/journal-handlers.js'
+import type { JoinedPast } from '../control/look-handlers.js'
 import { makeHar } from '../journal/har.js'
 import type { Observation } from '../stage/observation.js'
 import { readCursor, type EntryCursor } from './entry-cursor.js'
@@ -25,7 +25,7 @@ import { SharedFaults } from './shared-faults.js'
 type ControlHandlers = Readonly<Record<ControlOperationId, ControlHandler>>
 
 interface LabMemberParts {
-  readonly shared: SharedDatabase
+  readonly shared: MemberDatabase
   readonly observation: Observation
   /** A secret, used if this process is the first. */
   readonly secret: string
@@ -37,8 +37,7 @@ interface LabMemberParts {
 /** The lab of a process among those of its database: what all of them share, and what is joined of them. */
 export interface LabMembers extends AsyncDisposable {
   readonly faults: SharedFaults
-  /** Entries of a node in the journals of all processes. */
-  entriesOf(node: string): Promise<JournalEntry[]>
+  readonly past: JoinedPast
   /**
    * The control API of all processes, beside another API. Another process is answered for this one alone, so that no
    * question goes in a circle.
@@ -47,6 +46,8 @@ export interface LabMembers extends AsyncDisposable {
     handlers: ControlHandlers,
     access: { readonly guard?: Guard; readonly recordings?: LabRecordings },
   ): (api: Dispatch) => Dispatch
+  /** True for a call of the control API that says to be another process's. */
+  isAsking(request: WireRequest): boolean
 }
 
 /**
@@ -63,7 +64,10 @@ export async function openLabMembers(parts: LabMemberParts): Promise<LabMembers>
   const joined = new JoinedJournal({ shared, journal, secret })
   return {
     faults,
-    entriesOf: async (node) => (await joined.readAll({ node }, new Map())).entries,
+    past: {
+      entriesOf: async (node) => (await joined.readAll({ node }, new Map())).entries,
+      rememberedOf: (node) => journal.remembered(node).map((entry) => ({ ...entry, process: joined.own.process })),
+    },
     beside: (handlers, { guard, recordings }) => {
       const ofAll = joinedHandlers(handlers, joined, { shared, faults, recordings, now: () => clock.now() })
       return (api) => {
@@ -76,6 +80,7 @@ export async function openLabMembers(parts: LabMemberParts): Promise<LabMembers>
         }
       }
     },
+    isAsking: ({ headers, target }) => headers[MEMBER_HEADER] !== undefined && isControlPath(target),
     [Symbol.asyncDispose]: () => {
       faults[Symbol.dispose]()
       joined.close()
@@ -97,7 +102,7 @@ const STRANGER = controlRefusal(
 )
 
 interface JoinedParts {
-  readonly shared: SharedDatabase
+  readonly shared: MemberDatabase
   readonly faults: SharedFaults
   readonly recordings: LabRecordings | undefined
   readonly now: () => number
@@ -180,7 +185,7 @@ function readQuery(query: ControlCall['query']): { conditions: EntryConditions; 
 }
 
 /** The processes that live, and those that have ended without a word. */
-function processesOf({ members, self }: SharedDatabase): ProcessReport[] {
+function processesOf({ members, self }: MemberDatabase): ProcessReport[] {
   return (members?.members ?? [])
     .filter(({ isOnline, host }) => isOnline || host === self.host)
     .map((row) => ({ name: row.host, role: row.role, alive: members!.isAlive(row) }))

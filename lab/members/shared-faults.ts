@@ -1,11 +1,11 @@
 import { errorChain, seconds, systemClock, UserError, userError, type Logger } from '../../base/runtime/index.js'
-import type { FaultToStore, SharedDatabase } from '../../ironic-mock/index.js'
+import type { FaultToStore, MemberDatabase } from '../../ironic-mock/index.js'
 import { faultDocument, readFaults, type Fault, type FaultReport } from '../../control/index.js'
 import type { FaultInjector } from '../faults/faults.js'
 import type { JournalRecorder } from '../journal/record.js'
 
 interface SharedFaultParts {
-  readonly shared: SharedDatabase
+  readonly shared: MemberDatabase
   readonly injector: FaultInjector
   readonly recorder: JournalRecorder
   readonly logger: Logger
@@ -31,6 +31,8 @@ export class SharedFaults implements Disposable {
   #next: Promise<void> | undefined
   /** Faults that were read; null for one that is not understood. */
   #known: ReadonlyMap<number, Fault | null> = new Map()
+  /** Disks of the machines of other processes that faults name. */
+  #machines: ReadonlyMap<string, readonly string[]> = new Map()
   #complaint = ''
 
   constructor(parts: SharedFaultParts) {
@@ -60,8 +62,9 @@ export class SharedFaults implements Disposable {
   /** Adds all of them, or none. */
   async addAll(added: readonly Fault[]): Promise<{ id: string }[]> {
     const { shared, injector, recorder } = this.#parts
-    await this.#ask(() => shared.store.others!.catchUp())
-    injector.checkAll(added)
+    await this.#ask(() => shared.others.catchUp())
+    const named = await this.#ask(() => shared.faults.machines(machinesOf(added)))
+    injector.checkAll(added, named)
     const { ids, last } = await this.#ask(() => shared.faults.add(added.map(storedForm)))
     await this.#read()
     const faults = ids.map((id) => ({ id: nameOf(id) }))
@@ -86,16 +89,26 @@ export class SharedFaults implements Disposable {
 
   async lift(id: string): Promise<boolean> {
     const number = numberOf(id)
-    return number !== undefined && (await this.#remove({ id: number })) > 0
+    return number === undefined ? this.#liftOwn(id) : (await this.#remove({ id: number })) > 0
   }
 
-  /** Lifts all, or those with a label. */
+  /** Lifts all, or those with a label, and with them those of this process alone. */
   async clear(label?: string): Promise<void> {
     await this.#remove(label === undefined ? {} : { label })
+    for (const { id, label: own } of this.#parts.injector.list())
+      if (numberOf(id) === undefined && (label === undefined || own === label)) this.#liftOwn(id)
   }
 
   [Symbol.dispose](): void {
     this.#watching[Symbol.dispose]()
+  }
+
+  /** Lifts a fault that this process has for itself. */
+  #liftOwn(id: string): boolean {
+    const { injector, recorder } = this.#parts
+    const report = injector.get(id)
+    if (report) recorder.fault('lifted', report)
+    return injector.lift(id)
   }
 
   async #remove(which: { id?: number; label?: string }): Promise<number> {
@@ -164,14 +177,30 @@ export class SharedFaults implements Disposable {
     const { last, rows } = await this.#ask(() => shared.faults.list())
     const known = this.#known
     this.#known = new Map(rows.map((row) => [row.id, known.get(row.id) ?? this.#readRow(row)]))
-    injector.follow(
-      rows.flatMap(({ id, struck }) => {
-        const fault = this.#known.get(id)
-        return fault ? [{ id: nameOf(id), fault, struck }] : []
-      }),
-    )
+    const present = rows.flatMap(({ id, struck }) => {
+      const fault = this.#known.get(id)
+      return fault ? [{ id: nameOf(id), fault, struck }] : []
+    })
+    const faults = present.map(({ fault }) => fault)
+    this.#machines = await this.#knownMachines(faults)
+    await this.#ask(async () => shared.nodes?.need(faults.some(isOfNodes)))
+    injector.follow(present, this.#machines)
     this.#applied = last
     await this.#ask(() => shared.faults.acknowledge(last))
+  }
+
+  /** Machines that faults name: those that were found before are not asked for again. */
+  async #knownMachines(faults: readonly Fault[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    const known = this.#machines
+    const names = machinesOf(faults)
+    const missing = names.filter((name) => !known.has(name))
+    const found = await this.#ask(() => this.#parts.shared.faults.machines(missing))
+    return new Map(
+      names.flatMap((name) => {
+        const disks = known.get(name) ?? found.get(name)
+        return disks ? [[name, disks] as const] : []
+      }),
+    )
   }
 
   /** A newer program may have faults that this one does not know. */
@@ -199,6 +228,15 @@ export class SharedFaults implements Disposable {
     }
   }
 }
+
+/** Names of the machines that faults name. */
+const machinesOf = (faults: readonly Fault[]): string[] => [
+  ...new Set(faults.flatMap(({ match: { machine } }) => machine ?? [])),
+]
+
+/** True if it depends on the node of a machine where a fault strikes. */
+const isOfNodes = ({ match: { node, state, phase } }: Fault): boolean =>
+  node !== undefined || state !== undefined || phase !== undefined
 
 const nameOf = (id: number): string => `fault-${id}`
 

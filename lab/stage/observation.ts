@@ -50,6 +50,8 @@ interface ObservedParts {
   logger: Logger
   seed: number
   nodes: NodeDirectory
+  /** The nodes that faults know, where these are more. */
+  faultNodes?: NodeDirectory
   journal: Pick<JournalOptions, 'capacity' | 'bytes'>
   /** Opened later. */
   machines: () => Machines
@@ -63,6 +65,8 @@ interface ObservedParts {
   links?: boolean
   /** True if machines have agents. Default true. */
   hasAgents?: boolean
+  /** True if faults of other processes come from a database. */
+  isShared?: boolean
   /** Called before a caller adds a fault or lifts it. */
   changing: (change: FaultChange) => void
 }
@@ -95,7 +99,8 @@ export function observe(parts: ObservedParts): Observation {
 
 /** Tells faults what they have to know of nodes, machines and agents. */
 function faultContext(parts: ObservedParts): FaultContext {
-  const { clock, logger, seed, nodes, machines, agents } = parts
+  const { clock, logger, seed, machines, agents } = parts
+  const nodes = parts.faultNodes ?? parts.nodes
   const machineOf = (uuid: string) => {
     const found = nodes.node(uuid)
     return found && (nodes.machineOf(found) ?? plannedMachineOf(found))
@@ -122,9 +127,9 @@ function faultContext(parts: ObservedParts): FaultContext {
       return phaseOf(provision_state, user.uuid === uuid && agents().isInstalling(machine))
     },
     stepOf: (machine) => agents().stepOf(machine),
-    ...defined({ hosts: parts.hosts, steps: parts.steps, links: parts.links ? true : undefined }),
+    ...defined({ hosts: parts.hosts, steps: parts.steps, links: parts.links, isShared: parts.isShared }),
     hasAgents: parts.hasAgents ?? true,
-    hasNodes: nodes !== NO_NODES,
+    hasNodes: parts.nodes !== NO_NODES,
     restartAgent: (machine) => agents().restart(machine),
     cutPower: (machine) =>
       void machines()

@@ -5,7 +5,7 @@ import type { Dispatch, IronicClient, NodeRecord } from '../../base/wire/index.j
 import type { BmcAccounts } from '../bmcs/bmc-accounts.js'
 import type { BmcAccount } from '../../control/index.js'
 import { bmcAddressOf, findNodeMachine } from '../bmcs/bmcs.js'
-import { ClockControl } from '../control/clock-control.js'
+import { ClockControl, FIXED_BY_PROCESSES } from '../control/clock-control.js'
 import { controlApi } from '../control/control-api.js'
 import { controlHandlers } from '../control/handlers.js'
 import { machineChanges } from '../control/machine-changes.js'
@@ -79,7 +79,7 @@ export function stageControl(
     ...machineChanges(machines, { spec }),
     setAccountOf: ({ spec: { bmc } }, account) => bmc && setAccount(bmc.address, account),
     images: (record) => live?.urlsOf(record),
-    ...defined({ hostOf: options.hostOf, recordings: options.recordings, entriesOf: members?.entriesOf }),
+    ...defined({ hostOf: options.hostOf, recordings: options.recordings, joinedPast: members?.past }),
     waitsFor: (record) => missingPort(record, database.records.portsOf(record.uuid)),
     setBmcAccount: (record, account) => {
       const address = bmcAddressOf(record)
@@ -110,7 +110,7 @@ const clockControl = ({ clock, events }: StageCore, { observation, members }: Co
     events,
     node: observation.node,
     note: (what) => observation.recorder.lab(what),
-    ...defined({ fixed: members && 'the processes of a database have the same, from their --speed' }),
+    ...defined({ fixed: members && FIXED_BY_PROCESSES }),
   })
 
 /** All calls that make machines begin with a specification. */

@@ -25,6 +25,7 @@ import { openLiveImages, type LiveImages } from '../images/live-images.js'
 import type { Journal } from '../journal/journal.js'
 import type { Events } from '../lab-events.js'
 import type { LabMembers } from '../members/lab-members.js'
+import { refuseChanges } from '../members/refuse-changes.js'
 import type { DeployRequest } from '../lab.js'
 import { openSnapshots, type StageEntrance } from '../snapshots/open-snapshots.js'
 import type { StageSnapshots } from '../snapshots/snapshots.js'
@@ -87,6 +88,7 @@ export interface Stage extends AsyncDisposable, BmcListeners {
   readonly registry: SimulatedRegistry
   readonly clock: Clock
   readonly events: Events
+  /** With a shared database they are those of all processes, and only shown. */
   readonly faults: LabFaults
   /** Adds faults, those of all processes of its database. @throws UserError `fault` */
   addFaults(faults: readonly Fault[]): Promise<void>
@@ -150,8 +152,12 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     journal: options.journal ?? {},
     machines: () => openedMachines.get(),
     agents: () => agents,
-    steps: stepNames(options.managers),
-    ...defined({ hosts: options.hostLabels }),
+    ...defined({
+      hosts: options.hostLabels,
+      // Machines elsewhere may have steps of their own.
+      steps: options.elsewhere ? undefined : stepNames(options.managers),
+    }),
+    isShared: database.shared !== undefined,
     changing: (change) => connections.outsideRequests.inputs?.note(change),
   })
   const live = await openStageImages(options, core, connections, database)
@@ -328,7 +334,7 @@ function stageOf(
     registry,
     clock,
     events,
-    faults: observation.faults,
+    faults: members ? refuseChanges(observation.faults) : observation.faults,
     addFaults: async (faults) => void (await (members?.faults ?? observation.faults).addAll(faults)),
     journal: observation.journal,
     probe,

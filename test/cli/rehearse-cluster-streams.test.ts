@@ -115,6 +115,8 @@ test('a release without the default stream blocks the upgrade: nothing is render
   expect(report.findings[0]!.says).toContain('Choose rhel-10 before')
   expect(stdout).toContain(`"does":"renders no configuration","because":"${failure}"`)
   expect(report.pools.flatMap(({ reboots }) => reboots)).toEqual([])
+  for (const { nodes, rendered, behind } of report.pools)
+    expect({ rendered, behind: behind.length }).toEqual({ rendered: false, behind: nodes })
   expect(report.streams).toContainEqual({
     stream: 'rhel-9',
     from: '9.8.20260901-0',
@@ -135,8 +137,12 @@ test('a release without the stream of one pool blocks the upgrade for that pool,
     'could not get OSImageStreamSet for pool gpu: osimagestreams.machineconfiguration.openshift.io "rhel-10" not found',
   )
   const pools = Object.fromEntries(report.pools.map((pool) => [pool.pool, pool]))
-  expect(pools['gpu']).toMatchObject({ behind: [], reboots: [], streams: { after: ['rhel-10'] } })
-  expect(pools['infra']!.reboots).toHaveLength(1)
+  const { gpu, infra } = pools
+  expect(gpu).toMatchObject({ rendered: false, reboots: [], streams: { after: ['rhel-10'] } })
+  expect(gpu!.behind).toHaveLength(gpu!.nodes)
+  expect(infra).toMatchObject({ rendered: true, behind: [] })
+  expect(infra!.reboots).toHaveLength(1)
+  expect(reportLines(report, 100)).toContainEqual(expect.stringMatching(/^ {2}gpu +0 of 1 .* not rendered$/))
 })
 
 test('a cluster of before the streams gets those of 5.0, and stays on RHEL 9', async () => {

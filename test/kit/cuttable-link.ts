@@ -21,7 +21,7 @@ export class CuttableLink implements AsyncDisposable {
   #port = 0
   #target: number
   #frozen = false
-  #stalled = false
+  #stalled: readonly LinkSide[] = []
   #refusing = false
   #delay = 0
 
@@ -61,14 +61,18 @@ export class CuttableLink implements AsyncDisposable {
     this.#frozen = false
   }
 
-  /** Nothing passes in either direction, as of a host that is gone; what was sent arrives after {@link resume}. */
-  stall(): void {
-    this.#stalled = true
-    this.#eachSocket((socket) => socket.pause())
+  /**
+   * Nothing of these passes, as of a host that is gone; what was sent arrives after {@link resume}.
+   *
+   * @param from whose bytes stay: those of both without
+   */
+  stall(...from: LinkSide[]): void {
+    this.#stalled = from.length === 0 ? ['client', 'server'] : from
+    for (const pair of this.#pairs) this.#pause(pair)
   }
 
   resume(): void {
-    this.#stalled = false
+    this.#stalled = []
     this.#eachSocket((socket) => socket.resume())
   }
 
@@ -126,9 +130,11 @@ export class CuttableLink implements AsyncDisposable {
     this.#pairs.add(pair)
     this.#pass(pair, client, server)
     this.#pass(pair, server, client)
-    if (!this.#stalled) return
-    client.pause()
-    server.pause()
+    this.#pause(pair)
+  }
+
+  #pause(pair: LinkPair): void {
+    for (const side of this.#stalled) pair[side].pause()
   }
 
   #pass(pair: LinkPair, from: Socket, to: Socket): void {

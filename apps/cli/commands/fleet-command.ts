@@ -76,7 +76,7 @@ export async function fleet(
     stopAsked(stopped),
     ...(options['stop-with-stdin'] ? [standardInputEnds(environment)] : []),
   ])
-  if (ironic) await enrollFleet(running.hosts(), { nodes, ironic, environment, stop, say })
+  if (ironic) await enrollFleet(running, { nodes, ironic, environment, stop, say })
   await stop
   say(
     'stopped',
@@ -174,6 +174,7 @@ async function fleetOptions(
       controlPort,
       advertise,
       ironicUrl,
+      database,
       towards: database && urlTowards(database),
       notifierPort,
       ironicTls: ironicUrl === undefined ? undefined : (await accessOf(environment.variables)).tls,

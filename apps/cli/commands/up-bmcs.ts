@@ -35,7 +35,7 @@ export const serveBmcs = (
               ? openOnSavedPort('redfish-port', lost, { folder, logger }, openRedfish)
               : openRedfish(redfishPort)),
           )
-    const saved = savedPorts(folder, 'ipmi-ports')
+    const saved = savedPorts(folder, 'ipmi-ports', ipmiPort)
     const ipmi = ipmiPort === undefined ? undefined : scope.use(await stage.ipmi({ port: ipmiPort, saved, logger }))
     const ports = stage.machines.list().flatMap(({ spec: { id } }) => {
       const port = ipmi?.addressOf(id)?.port

@@ -1,7 +1,7 @@
-import { type ActorNotice, type ProvisioningState } from '../../../base/kubernetes/index.js'
+import { isTrue, type ActorNotice, type KubeClient, type ProvisioningState } from '../../../base/kubernetes/index.js'
 import { minutes } from '../../../base/runtime/index.js'
 import { OS_IMAGE_STREAM } from '../admission/stream-policies.js'
-import { CURRENT_CONFIG, STATE } from '../actors/machine-config-operator/machine-config-names.js'
+import { CURRENT_CONFIG, GENERATED_BY, STATE } from '../actors/machine-config-operator/machine-config-names.js'
 import { nodeNameOf } from '../actors/kubelet.js'
 import { MACHINE_API_NAMESPACE, type RehearsedCluster } from '../rehearsal/rehearsed-cluster.js'
 import { waitUntilSettled } from '../rehearsal/wait-until-settled.js'
@@ -54,7 +54,7 @@ export async function playOwnUpgrade(
     note(await waitForHosts(own, rehearsed))
   }
   const completed = await completionOf(rehearsed)
-  const pools = await poolReports(own, rehearsed, { requested, streamsBefore })
+  const pools = await poolReports(own, rehearsed, { requested, completed, streamsBefore })
   return {
     outcome: again !== undefined ? 'refused' : completed === null ? 'not completed' : 'completed',
     refusal: again ?? refusal,
@@ -115,10 +115,27 @@ const lastReboot = (pools: readonly PoolReport[], requested: number): number | u
   return times.length === 0 ? undefined : Math.max(...times)
 }
 
+/**
+ * Name of the configuration that a pool asks for; undefined while that is none of the new release.
+ *
+ * @param release version that has to have made it: after a complete upgrade one that is the same in both releases is right
+ */
+async function renderedFor(pool: string, kube: KubeClient, release: string | undefined): Promise<string | undefined> {
+  const found = await kube.find('MachineConfigPool', { name: pool })
+  const name = found?.spec.configuration?.name
+  if (name === undefined || isTrue(found?.status?.conditions, 'RenderDegraded')) return undefined
+  if (release === undefined) return name
+  const config = await kube.find('MachineConfig', { name })
+  return config?.metadata.annotations?.[GENERATED_BY] === release ? name : undefined
+}
+
+/** Milliseconds of lab time. */
+type UpgradeTimes = Pick<PlayedUpgrade, 'requested' | 'completed'>
+
 async function poolReports(
   own: OwnCluster,
   rehearsed: RehearsedCluster,
-  { requested, streamsBefore }: { requested: number; streamsBefore: ReadonlyMap<string, string> },
+  { requested, completed, streamsBefore }: UpgradeTimes & { streamsBefore: ReadonlyMap<string, string> },
 ): Promise<PoolReport[]> {
   const streamsAfter = runningStreams(rehearsed)
   const { kube, site, measures } = rehearsed
@@ -126,12 +143,12 @@ async function poolReports(
   const boots = measures.bootsSince(MARK).filter(({ outcome }) => outcome === 'disk')
   const reports: PoolReport[] = []
   for (const { name, nodes, most, isPaused } of own.pools) {
-    const wanted = (await kube.find('MachineConfigPool', { name }))?.spec.configuration?.name
+    const rendered = await renderedFor(name, kube, completed === null ? rehearsed.release(NEXT).version : undefined)
     const behind: string[] = []
     for (const node of nodes) {
       const { [CURRENT_CONFIG]: current, [STATE]: state } =
         (await kube.find('Node', { name: node }))?.metadata.annotations ?? {}
-      if (current !== wanted || state !== 'Done') behind.push(node)
+      if (rendered === undefined || current !== rendered || state !== 'Done') behind.push(node)
     }
     const ids = nodes.flatMap((node) => machines.get(node) ?? [])
     const reboots = boots.flatMap(({ machine, at }) => {
@@ -144,6 +161,7 @@ async function poolReports(
       pool: name,
       nodes: nodes.length,
       paused: isPaused,
+      rendered: rendered !== undefined,
       maxUnavailable: most,
       atOnce,
       reboots,

@@ -91,10 +91,11 @@ function outcomeText({ outcome, seconds, refusal, findings }: UpgradeReport): st
 const minutesText = (seconds: number): string => (seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`)
 
 function poolLines(pools: readonly PoolReport[], width: number): string[] {
-  const rows = pools.map(({ pool, nodes, paused, maxUnavailable, atOnce, reboots, behind }) => {
+  const rows = pools.map((report) => {
+    const { pool, nodes, maxUnavailable, atOnce, reboots } = report
     const rebooted = new Set(reboots.map(({ node }) => node))
-    const state = paused ? 'paused' : behind.length === 0 ? 'done' : `${behind.length} behind`
-    return [INDENT + pool, `${rebooted.size} of ${nodes}`, `${atOnce} of ${maxUnavailable}`, spanText(reboots), state]
+    const counts = [`${rebooted.size} of ${nodes}`, `${atOnce} of ${maxUnavailable}`]
+    return [INDENT + pool, ...counts, spanText(reboots), stateOfPool(report)]
   })
   const head = [`${INDENT}POOL`, 'REBOOTED', 'AT ONCE', 'MINUTES', 'STATE']
   const table = columnLines([head, ...rows], { gap: 2 })
@@ -106,6 +107,12 @@ function poolLines(pools: readonly PoolReport[], width: number): string[] {
         ),
   )
   return [...table, ...order]
+}
+
+function stateOfPool({ paused, rendered, behind }: PoolReport): string {
+  if (paused) return 'paused'
+  if (!rendered) return 'not rendered'
+  return behind.length === 0 ? 'done' : `${behind.length} behind`
 }
 
 /** `rhel-9, the default: 9.6.20250826-1, then 9.6.20251226-0; pools master, worker; 3.2 GiB pulled` */

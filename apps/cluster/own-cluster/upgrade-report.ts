@@ -39,6 +39,8 @@ export interface PoolReport {
   pool: string
   nodes: number
   paused: boolean
+  /** True if the pool asks for a configuration of the release. */
+  rendered: boolean
   /** Nodes that may be away at once, and the most that were. */
   maxUnavailable: number
   atOnce: number

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { NodeTimeline } from '../../../control/index.js'
+import type { EntryPlace, NodeTimeline } from '../../../control/index.js'
 import { wallTime } from '../browser.js'
 import { clockText, dateText, lengthText } from '../parts/clock-texts.js'
 import { useWidth } from '../parts/width.js'
@@ -69,7 +69,7 @@ export function NodeTimelinePicture({ timeline }: { timeline: NodeTimeline }) {
             <Lanes {...{ timeline, span, x, width, shownTime, room }} />
             {clusters.map((cluster) => (
               <MarkShape
-                key={`${cluster.lane}/${cluster.marks[0]!.at}/${cluster.marks[0]!.entry}`}
+                key={`${cluster.lane}/${cluster.marks[0]!.at}/${markKey(cluster.marks[0]!)}`}
                 {...{ cluster, room, setPicked }}
               />
             ))}
@@ -267,13 +267,16 @@ function MarkShape({
   )
 }
 
+/** Tells the entry of a mark apart from those of other processes. */
+const markKey = ({ entry, process = '' }: EntryPlace): string => `${process} ${entry}`
+
 function Picked({ cluster: { lane, marks }, shownTime }: { cluster: Cluster; shownTime: ShownTime }) {
   return (
     <div class="picked" role="status">
       <strong>{lane}</strong>
       <ul>
-        {marks.slice(0, 30).map(({ entry, at, text, isBad, duration }) => (
-          <li key={`${at} ${entry}`} class={isBad ? 'error-text' : ''}>
+        {marks.slice(0, 30).map(({ at, text, isBad, duration, ...place }) => (
+          <li key={`${at} ${markKey(place)}`} class={isBad ? 'error-text' : ''}>
             <span class="mono">{clockText(shownTime(Date.parse(at)))}</span> {text}
             {duration > 0 && <span class="quiet"> {lengthText(duration)}</span>}
           </li>

@@ -16,6 +16,12 @@ export interface DatabaseSession {
   /** One statement by itself. Rejects when the connection breaks, without a second try. */
   query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
   /**
+   * Does some work again while its connection breaks: work that changes nothing, or nothing a second time.
+   *
+   * @throws DatabaseUnavailable when the database stays away
+   */
+  patiently<T>(work: () => Promise<T>): Promise<T>
+  /**
    * Ends the session when the database does not answer within a limit, in milliseconds; the end of this process waits for no
    * more.
    */

@@ -54,7 +54,7 @@ export async function openDatabaseStore({
   try {
     sole = await SoleProcess.enter(session, channel, wall)
     follower = await RecordFollower.open({ session, sole, connect, clock: wall, logger })
-    const commits = new GroupCommits({ session, follower, channel, clock, wall, logger })
+    const commits = new GroupCommits({ session, sole, follower, channel, clock, wall, logger })
     return new DatabaseStore({ session, sole, follower, commits })
   } catch (error) {
     await session[Symbol.asyncDispose]()

@@ -1,5 +1,13 @@
 import type { QueryResult } from 'pg'
-import { joinKeys, CHANGED, type ListRow, type NodeRow, type PortRow, type ResourceRow } from './read-rows.js'
+import {
+  joinKeys,
+  CHANGED,
+  NODE_COLUMNS,
+  type ListRow,
+  type NodeRow,
+  type PortRow,
+  type ResourceRow,
+} from './read-rows.js'
 import type { StreamPositions } from './load-records.js'
 import type { PostgresSession } from './postgres-session.js'
 import type { ChangedKeys } from './row-statements.js'
@@ -15,19 +23,31 @@ interface ChangeRow {
   keys: string | null
 }
 
+/** A node of the changes, in the same answer. */
+type ChangedNodeRow = NodeRow & { stream: null }
+
 /**
- * Changes after the given places of the streams. A stream that has gone on gives at least one row, also when its log
- * was cut. `offset 0` has the log read by key from each place on: joined, it would be read whole.
+ * Changes after the given places of the streams, and the nodes that they have changed. A stream that has gone on gives at
+ * least one row, also when its log was cut. `offset 0` has the log read by key from each place on: joined, it would be
+ * read whole.
  */
 const NEW_CHANGES = {
   name: 'new-changes',
-  text: `select s.stream, s.seq as last, c.seq, c.keys from streams s
-    left join unnest($1::integer[], $2::bigint[]) as known (stream, seq) on known.stream = s.stream
-    left join lateral (
-      select seq, keys from changes where stream = s.stream and seq > coalesce(known.seq, 0) offset 0
-    ) as c on true
-    where s.stream <> $3 and s.seq > coalesce(known.seq, 0)
-    order by s.stream, c.seq`,
+  text: `with new as materialized (
+      select s.stream, s.seq as last, c.seq, c.keys from streams s
+        left join unnest($1::integer[], $2::bigint[]) as known (stream, seq) on known.stream = s.stream
+        left join lateral (
+          select seq, keys from changes where stream = s.stream and seq > coalesce(known.seq, 0) offset 0
+        ) as c on true
+        where s.stream <> $3 and s.seq > coalesce(known.seq, 0)
+        order by s.stream, c.seq
+    ), changed as (
+      select distinct uuid from new cross join lateral json_array_elements_text(keys::json -> 'nodes') as uuid
+    )
+    select stream, last, seq, keys, ${NODE_COLUMNS.map((name) => `null as ${name}`).join(', ')} from new
+    union all
+    select null, null, null, null, ${NODE_COLUMNS.map((name) => `nodes.${name}`).join(', ')}
+      from changed join nodes using (uuid)`,
 }
 
 /** The rows of all that other processes have changed since some places of their streams. */
@@ -52,15 +72,21 @@ export function followChanges(session: PostgresSession, positions: StreamPositio
   const values = [[...known.keys()], [...known.values()], session.stream]
   session.send({ ...NEW_CHANGES, values }, (error, result) => {
     if (error) return outcome.failed(error)
-    const rows = (result as QueryResult<ChangeRow>).rows
-    if (rows.length === 0) return outcome.followed(null)
+    const answer = (result as QueryResult<ChangeRow | ChangedNodeRow>).rows
+    if (answer.length === 0) return outcome.followed(null)
+    const rows = answer.filter((row): row is ChangeRow => row.stream !== null)
     const last = lastOfStreams(rows, known)
     if (!last) return outcome.gap()
     const keys = joinKeys(rows.map(({ keys: text }) => JSON.parse(text!) as ChangedKeys))
-    fetchRows(session, keys, outcome.failed, (fetched) => {
+    const fetched = (found: FetchedRows): void => {
       for (const [stream, seq] of last) positions.set(stream, Math.max(positions.get(stream) ?? 0, seq))
-      outcome.followed({ keys, rows: fetched })
-    })
+      outcome.followed({ keys, rows: found })
+    }
+    // Other records are read together with the nodes once more, so that all of them are of one moment.
+    if (keys.ports.length + keys.resources.length + keys.lists.length > 0)
+      return fetchRows(session, keys, outcome.failed, fetched)
+    const nodes = answer.filter((row): row is ChangedNodeRow => row.stream === null)
+    fetched({ nodes, ports: [], resources: [], lists: [] })
   })
 }
 

@@ -2,14 +2,17 @@ import { errorChain, type Clock, type Logger } from '../../../base/runtime/index
 import { DatabaseUnavailable, type DatabaseTrouble } from '../store.js'
 import { Writer } from '../write.js'
 import { ChangedRows, type RecordChanges } from './changed-rows.js'
+import { IdReserve } from './id-reserve.js'
 import { isOfServer } from './is-of-server.js'
 import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
 import { OrderedIds } from './ordered-ids.js'
 import type { RecordFollower } from './record-follower.js'
-import { changedKeys, ROW_HAS_CHANGED, rowStatements } from './row-statements.js'
+import { ROW_HAS_CHANGED, transactionOf } from './row-statements.js'
+import type { SoleProcess } from './sole-process.js'
 
 interface CommitParts {
   readonly session: PostgresSession
+  readonly sole: SoleProcess
   readonly follower: RecordFollower
   readonly channel: string
   /** The clock of the lab, which stands still while a write is under way. */
@@ -38,6 +41,13 @@ type Outcome =
   | { readonly is: 'broken' }
   | { readonly is: 'refused'; readonly error: Error }
 
+interface UnansweredWrites {
+  readonly changes: RecordChanges
+  readonly seq: number
+  readonly writes: readonly QueuedWrite[]
+  readonly answer: (outcome: Outcome) => void
+}
+
 /** Writes of one transaction at most: more would wait too long for their answer. */
 const LARGEST_GROUP = 256
 
@@ -55,17 +65,21 @@ const GROUP_CONFLICTS = 3
 export class GroupCommits {
   readonly #parts: CommitParts
   readonly #ids = new OrderedIds()
+  readonly #reserve: IdReserve
   #waiting: QueuedWrite[] = []
   #writing: Promise<void> | undefined
   #isScheduled = false
   #closed = false
+  /** Ends the wait of {@link close}. */
+  #closing: (() => void) | undefined
   /** Number of this process's last commit in its stream. */
   #seq = 0
   /** A transaction whose connection broke before the answer came. */
-  #unanswered: { changes: RecordChanges; seq: number; answer: (outcome: Outcome) => void } | undefined
+  #unanswered: UnansweredWrites | undefined
 
   constructor(parts: CommitParts) {
     this.#parts = parts
+    this.#reserve = new IdReserve(parts.session, parts.sole)
     parts.session.watch({ begun: () => this.#begun(), lost: () => this.#lost() })
   }
 
@@ -96,13 +110,15 @@ export class GroupCommits {
   abandon(): void {
     this.#closed = true
     this.#waiting = []
+    this.#closing?.()
   }
 
-  /** Writes what is queued, and closes. */
+  /** Writes what is queued, and closes; a connection that breaks meanwhile is not waited for. */
   async close(): Promise<void> {
-    while (this.#parts.session.isReady && (this.#writing || this.#waiting.length > 0)) {
-      this.#schedule()
-      await new Promise<void>((resolve) => this.#parts.wall.queueWork(resolve))
+    const broken = new Promise<void>((resolve) => (this.#closing = resolve))
+    while (!this.#closed && this.#parts.session.isReady && (this.#writing || this.#waiting.length > 0)) {
+      this.#writeNext()
+      await Promise.race([this.#writing, broken])
     }
     this.abandon()
   }
@@ -135,17 +151,18 @@ export class GroupCommits {
 
   async #writeAll(group: readonly QueuedWrite[]): Promise<void> {
     const { session, follower } = this.#parts
-    this.#ids.set([])
+    let fetched: readonly number[] = []
     for (let conflicts = 0; ;) {
       await session.ready()
       if (follower.isLoading) await follower.catchUp()
       const open = group.filter(({ isSettled }) => !isSettled)
-      const worked = this.#workOut(open)
+      this.#ids.set(fetched.length > 0 ? fetched : this.#reserve.ready)
+      const { changes, answers } = this.#workOut(open)
       if (this.#ids.missing > 0) {
-        await this.#fetchIds(this.#ids.missing)
+        fetched = await this.#reserve.fetch(this.#ids.used + this.#ids.missing)
         continue
       }
-      const { changes, answers } = worked
+      if (fetched.length === 0) this.#reserve.take(this.#ids.used)
       const outcome = isEmpty(changes) ? COMMITTED : await this.#transact(changes, open)
       if (outcome.is === 'committed') {
         for (const answer of answers) answer()
@@ -165,7 +182,6 @@ export class GroupCommits {
 
   /** Works the writes out from the records in memory, which are as before when this returns. */
   #workOut(group: readonly QueuedWrite[]): { changes: RecordChanges; answers: (() => void)[] } {
-    this.#ids.rewind()
     const { records } = this.#parts.follower.shared
     const changed = new ChangedRows(records)
     const writer = new Writer(changed, records, this.#ids)
@@ -180,14 +196,6 @@ export class GroupCommits {
     return { changes: changed.takeBack(), answers }
   }
 
-  async #fetchIds(count: number): Promise<void> {
-    const { rows } = await this.#parts.session.read<{ id: string }>(
-      "select nextval('record_ids') as id from generate_series(1, $1)",
-      [count],
-    )
-    this.#ids.set(rows.map(({ id }) => Number(id)))
-  }
-
   /** Sends one transaction, with its commit, before the first answer. */
   #transact(changes: RecordChanges, writes: readonly QueuedWrite[]): Promise<Outcome> {
     const { session, follower, channel } = this.#parts
@@ -197,20 +205,21 @@ export class GroupCommits {
       const noted = (error: Error | null) => {
         failure ??= error
       }
-      session.send({ text: 'begin' }, noted)
-      for (const statement of rowStatements(changes, follower.shared.versions)) session.send(statement, noted)
-      const keys = JSON.stringify(changedKeys(changes))
-      session.send({ ...NOTE_CHANGE, values: [session.stream, seq, keys, channel, String(session.stream)] }, noted)
-      session.send({ text: 'commit' }, (error, result) => {
+      const note = { stream: session.stream, seq, channel }
+      const statements = transactionOf(changes, follower.shared.versions, note)
+      const last = statements.pop()!
+      for (const statement of statements) session.send(statement, noted)
+      session.send(last, (error, result) => {
         // The commit of a failed transaction succeeds, as a rollback.
-        if (!error && !failure && result?.command === 'COMMIT') {
+        const isRolledBack = last.text === 'commit' && result?.command !== 'COMMIT'
+        if (!error && !failure && !isRolledBack) {
           this.#applyOwn(changes, seq)
           return resolve(COMMITTED)
         }
         const outcome = outcomeOf(failure ?? error ?? new Error('the transaction was rolled back'))
         if (outcome.is !== 'broken') return resolve(outcome)
-        this.#unanswered = { changes, seq, answer: resolve }
-        for (const write of writes) this.#limitWait(write, 'unconfirmed')
+        this.#unanswered = { changes, seq, writes, answer: resolve }
+        this.#limitUnanswered()
       })
     })
   }
@@ -255,7 +264,14 @@ export class GroupCommits {
   }
 
   #lost(): void {
+    this.#closing?.()
     for (const write of this.#waiting) this.#limitWait(write)
+    // The errors of what was sent come before the end of the connection, while it still seems to be ready.
+    this.#limitUnanswered()
+  }
+
+  #limitUnanswered(): void {
+    for (const write of this.#unanswered?.writes ?? []) this.#limitWait(write, 'unconfirmed')
   }
 
   /** Refuses a write when the database stays away for too long. */
@@ -276,14 +292,6 @@ export class GroupCommits {
 const CONFIRM = 'update streams set used = now() where stream = $1 returning seq'
 
 const COMMITTED: Outcome = { is: 'committed' }
-
-/** The number of a commit in its stream, its keys in the log, and a word to the other processes. */
-const NOTE_CHANGE = {
-  name: 'note-change',
-  text: `with step as (update streams set seq = $2, used = now() where stream = $1 and seq = $2 - 1 returning 1),
-    noted as (insert into changes (stream, seq, keys) select $1, $2, $3 from step returning 1)
-    select 1 / count(*), pg_notify($4, $5) from noted`,
-}
 
 function settle(write: QueuedWrite, answer: () => void): void {
   if (write.isSettled) return

@@ -1,4 +1,4 @@
-import { LAB_SCHEMA, MEMBERS_SCHEMA } from '../../members/members-schema.js'
+import { CLAIMS_SCHEMA, LAB_SCHEMA, MACHINES_SCHEMA, MEMBERS_SCHEMA } from '../../members/members-schema.js'
 
 /** One step of the schema. A step that was released is never changed: what is missing is another step. */
 export interface Migration {
@@ -117,4 +117,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0001 records', sql: RECORDS + STREAMS },
   { name: '0002 members', sql: MEMBERS_SCHEMA },
   { name: '0003 lab', sql: LAB_SCHEMA },
+  { name: '0004 claims', sql: CLAIMS_SCHEMA },
+  { name: '0005 machines', sql: MACHINES_SCHEMA },
 ]

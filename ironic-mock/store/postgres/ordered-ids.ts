@@ -16,14 +16,14 @@ export class OrderedIds implements NewIds {
     return Math.max(0, this.#given - this.#ids.length)
   }
 
-  /** Replaces the ids by others, which no other record has. */
-  set(ids: readonly number[]): void {
-    this.#ids = ids
-    this.#given = 0
+  /** How many of the ids are used. */
+  get used(): number {
+    return Math.min(this.#given, this.#ids.length)
   }
 
-  /** Gives the same ids once more. */
-  rewind(): void {
+  /** Begins to work a commit out, with ids that no other record has. */
+  set(ids: readonly number[]): void {
+    this.#ids = ids
     this.#given = 0
   }
 

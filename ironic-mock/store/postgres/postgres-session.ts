@@ -158,7 +158,7 @@ export class PostgresSession implements DatabaseSession, AsyncDisposable {
   }
 
   /**
-   * Does some work that asks the database and changes nothing, again while its connection breaks.
+   * Does some work that changes nothing, or nothing a second time, again while its connection breaks.
    *
    * @throws DatabaseUnavailable after {@link DATABASE_WAIT}
    */

@@ -4,7 +4,7 @@ import { NodeEntry } from '../record-store.js'
 import type { NodeImage, ResourceImage } from './changed-rows.js'
 import { workOfText, type ChangedKeys } from './row-statements.js'
 
-/** A row of `nodes`, as {@link NODE_COLUMNS} selects it. */
+/** A row of `nodes`, with {@link NODE_COLUMNS}. */
 export interface NodeRow {
   id: string
   uuid: string
@@ -34,11 +34,23 @@ export interface ListRow {
   record: string
 }
 
-const NODE_COLUMNS = 'id, uuid, name, instance_uuid, provision_state, driver, revision, record, work'
+export const NODE_COLUMNS = [
+  'id',
+  'uuid',
+  'name',
+  'instance_uuid',
+  'provision_state',
+  'driver',
+  'revision',
+  'record',
+  'work',
+] as const
+
+const NODE_LIST = NODE_COLUMNS.join(', ')
 
 /** The statements that read whole tables in pages, each after the last row of the page before. */
 export const PAGES = {
-  nodes: `select ${NODE_COLUMNS} from nodes where id > $1 order by id limit $2`,
+  nodes: `select ${NODE_LIST} from nodes where id > $1 order by id limit $2`,
   ports: 'select id, uuid, version, record from ports where id > $1 order by id limit $2',
   resources: 'select id, kind, uuid, version, record from resources where id > $1 order by id limit $2',
 } as const
@@ -48,7 +60,7 @@ export const ALL_LISTS = 'select node, kind, record from node_lists'
 /** The statements that read what another process has changed; each takes an array of uuids, that of
  * resources after one of their kinds. */
 export const CHANGED = {
-  nodes: { name: 'changed-nodes', text: `select ${NODE_COLUMNS} from nodes where uuid = any($1)` },
+  nodes: { name: 'changed-nodes', text: `select ${NODE_LIST} from nodes where uuid = any($1)` },
   ports: { name: 'changed-ports', text: 'select id, uuid, version, record from ports where uuid = any($1)' },
   resources: {
     name: 'changed-resources',

@@ -43,6 +43,7 @@ export class SoleProcess {
   /** The clock of the wall. */
   readonly #clock: Clock
   #isAlone = false
+  #periods = 0
   /** The connection on which the lock is being taken; another process that comes meanwhile ends that. */
   #taking: number | undefined
 
@@ -65,6 +66,11 @@ export class SoleProcess {
     return this.#isAlone && this.#clock.now() - this.#session.answeredAt < ANSWER_HOLDS
   }
 
+  /** Number of the period in which this process is alone; undefined while that is not certain. */
+  get period(): number | undefined {
+    return this.isAlone ? this.#periods : undefined
+  }
+
   /**
    * Is alone from now on, unless there are others.
    *
@@ -81,8 +87,10 @@ export class SoleProcess {
       if (!rows[0]!.taken) return
       await catchUp()
       if (session.generation !== taking || !session.isReady) return
-      if (this.#taking === taking) this.#isAlone = true
-      else await session.query(GIVE_UP)
+      if (this.#taking === taking) {
+        this.#isAlone = true
+        this.#periods++
+      } else await session.query(GIVE_UP)
     } finally {
       this.#taking = undefined
     }

@@ -52,6 +52,7 @@ export async function enrolledFleet(
       ...machines,
     }),
   )
+  if (machines.database) await fleet.join({ signal: new AbortController().signal })
   await enrollHosts(fleet.hosts(), {
     url,
     transport: scope.use(new HttpTransport({ clock })),

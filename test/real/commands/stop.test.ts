@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -102,11 +102,19 @@ test('the second signal ends it at once', async () => {
   const run = await start(['step', 'run', 'deaf', '--steps', deafStep])
   await under(run, /deaf/)
   run.child.kill('SIGTERM')
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  // Two signals that wait to be delivered are one.
+  await expect.poll(() => waitingSignals(run.child.pid!)).toBe(0n)
   const end = await ended(run, 'SIGTERM')
   expect({ code: end.code, err: run.err() }).toEqual({ code: 143, err: '' })
   expect(end.unhindered).toBeLessThan(500)
 })
+
+/** Signals that the kernel has not delivered to a process yet, a bit each. */
+async function waitingSignals(pid: number): Promise<bigint> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const masks = [...status.matchAll(/^(?:Sig|Shd)Pnd:\t([0-9a-f]+)$/gm)].map(([, mask]) => BigInt(`0x${mask}`))
+  return masks.reduce((all, mask) => all | mask)
+}
 
 /** Runs a line of shell in which IRONSTAGE is the command; the exit codes of a pipe's parts. */
 async function shell(line: string): Promise<{ codes: string; stderr: string }> {

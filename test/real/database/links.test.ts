@@ -8,6 +8,7 @@ import { addressOf } from '../../kit/members/member-cluster.js'
 import { WorkingClients } from '../../kit/members/node-client.js'
 import { openSharedConductor, SharedMachines, type SharedConductor } from '../../kit/members/shared-conductors.js'
 import { UpIronics } from '../../kit/members/up-ironics.js'
+import { startTimer } from '../../kit/passed-time.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { PostgresServer } from '../postgres.js'
 
@@ -92,13 +93,13 @@ test('a call is refused with Retry-After while the link stalls, and so is a chan
   const list = () => fetch(`${url}/v1/nodes`, { headers })
   expect((await create('before')).status).toBe(201)
   link.stall()
-  const start = performance.now()
+  const passed = startTimer()
   const refused = await Promise.all([create('meanwhile'), list()])
   for (const answer of refused) {
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('5')
   }
-  expect(performance.now() - start).toBeLessThan(30_000)
+  expect(passed().unhindered).toBeLessThan(30_000)
   link.resume()
   await expect.poll(async () => (await create('after')).status, { timeout: REAL_PEER_TIMEOUT }).toBe(201)
   expect(((await (await list()).json()) as { nodes: unknown[] }).nodes).toHaveLength(2)
@@ -149,11 +150,11 @@ test('behind such a network no power change is made twice', async () => {
       await trouble(pick(links))
       await sleep(MOMENT)
     }
+  await expect.poll(() => Math.min(...accepted.values())).toBeGreaterThan(5)
   stop.abort()
   await Promise.all(working)
   const rests = async () => (await states()).every(({ reservation }) => reservation === null)
   await expect.poll(rests, { timeout: REAL_PEER_TIMEOUT }).toBe(true)
-  expect(Math.min(...accepted.values())).toBeGreaterThan(5)
   for (const [place, uuid] of nodes.entries()) {
     const { record } = api.store.records.nodes.get(uuid)!
     expect(record).toMatchObject({ target_power_state: null, provision_state: 'manageable' })

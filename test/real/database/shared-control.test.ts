@@ -3,19 +3,16 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fetchBy, LabClient, type JournalEntry } from '../../../control/index.js'
-import { LabClock, Scope, systemClock, temporaryFolder } from '../../../base/runtime/index.js'
+import { LabClock, systemClock, temporaryFolder } from '../../../base/runtime/index.js'
 import { HttpTransport } from '../../../base/wire/index.js'
-import type { MemberRole } from '../../../ironic-mock/index.js'
-import type { ServedLab, ServeOptions } from '../../../lab/index.js'
 import { memberToken } from '../../../lab/members/member-token.js'
-import { NO_PACE } from '../../../machine/index.js'
-import { UpProcess } from '../../kit/commands/up-process.js'
-import { enrolledFleet, ironicElsewhere } from '../../kit/fleet/fleet-and-ironic.js'
+import { keyOf, LabCommands } from '../../kit/members/lab-commands.js'
+import { LabProcesses, PROCESS_SPEED, type LabProcess } from '../../kit/members/lab-processes.js'
 import { addressOf } from '../../kit/members/member-cluster.js'
+import { startTimer } from '../../kit/passed-time.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { PostgresServer } from '../postgres.js'
 
-const SPEED = 20
 const DAY = 86_400_000
 
 let server: PostgresServer
@@ -24,68 +21,21 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-interface Process {
-  readonly served: ServedLab
-  readonly lab: LabClient
-}
-
-/** Ironics of one database, each with its control API, as processes of their own would be. */
-class Processes implements AsyncDisposable {
-  readonly scope = new Scope()
-
-  constructor(private readonly schema: string) {}
-
-  async add(
-    name: string,
-    role: MemberRole,
-    { set = [], speed = SPEED, ...more }: Partial<ServeOptions> & { set?: string[]; speed?: number } = {},
-  ): Promise<Process> {
-    const served = this.scope.use(
-      await ironicElsewhere({
-        speed,
-        ironic: { set: [`DEFAULT.host=${name}`, ...set] },
-        database: { address: addressOf(server, this.schema), role },
-        ...more,
-      }),
-    )
-    return { served, lab: new LabClient(served.stage.url) }
-  }
-
-  async cluster(): Promise<{ first: Process; second: Process; worker: Process; idle: Process }> {
-    const first = await this.add('api-1', 'api')
-    const second = await this.add('api-2', 'api')
-    const worker = await this.add('conductor-2', 'conductor')
-    const idle = await this.add('conductor-1', 'conductor')
-    return { first, second, worker, idle }
-  }
-
-  /** Machines, each with a node at an API. */
-  async fleet({ served }: Process, count: number): Promise<string[]> {
-    const machines = { count, machinePace: NO_PACE }
-    await enrolledFleet(this.scope, { speed: SPEED, url: served.url, machines })
-    return Array.from({ length: count }, (_, index) => `machine-${index + 1}`)
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.scope[Symbol.asyncDispose]()
-  }
-}
-
 const until = { timeout: REAL_PEER_TIMEOUT }
 
 /** An API refuses nodes until it has seen a conductor. */
-async function makeNode({ served: { stage } }: Process, name: string): Promise<void> {
+async function makeNode({ served: { stage } }: LabProcess, name: string): Promise<void> {
   const node = { name, driver: 'fake-hardware', deploy_interface: 'fake', automated_clean: false }
   const make = () => stage.client.createNode(node).then(() => 'made', String)
   await expect.poll(make, until).toBe('made')
 }
 
-const stateOf = async ({ served: { stage } }: Process, name: string): Promise<string> => {
+const stateOf = async ({ served: { stage } }: LabProcess, name: string): Promise<string> => {
   const { provision_state: state, last_error: error } = await stage.client.node(name)
   return error === null ? state : `${state}: ${error}`
 }
 
-async function goTo(process: Process, name: string, verb: 'manage' | 'provide' | 'active', state: string) {
+async function goTo(process: LabProcess, name: string, verb: 'manage' | 'provide' | 'active', state: string) {
   await process.served.stage.client.provision(name, verb)
   await expect.poll(() => stateOf(process, name), until).toBe(state)
 }
@@ -109,7 +59,7 @@ const statesIn = (entries: readonly JournalEntry[]): string[] =>
   entries.flatMap((entry) => (entry.kind === 'state' ? [`${entry.was} > ${entry.state}`] : []))
 
 test('the journal of a deployment is the same at every API: states in the order of commits, each with the process that made it', async () => {
-  await using processes = new Processes('journal')
+  await using processes = new LabProcesses(server, 'journal')
   const { first, second } = await processes.cluster()
   await makeNode(first, 'node-1')
   await goTo(first, 'node-1', 'manage', 'manageable')
@@ -147,12 +97,15 @@ test('the journal of a deployment is the same at every API: states in the order 
   expect(places(last)).toEqual(places(entries).slice(-4))
   const timeline = await second.lab.timeline('node-1')
   expect(timeline.states.map(({ state }) => state)).toEqual(seen)
+  const known = new Set(places(entries))
+  for (const { process, entry } of [...timeline.states, ...timeline.marks])
+    expect(known).toContain(`${process} ${entry}`)
   const lines = (await first.lab.journalNdjson({ node: 'node-1' })).trim().split('\n')
   expect(lines).toHaveLength(entries.length)
 })
 
 test('a fault that is added at one API strikes at the conductor that has the node, once of all processes together', async () => {
-  await using processes = new Processes('faults')
+  await using processes = new LabProcesses(server, 'faults')
   const { first, second } = await processes.cluster()
   const names = await processes.fleet(first, 6)
   const { id } = await first.lab.addFault({ match: { bmc: 'read power' }, effect: { kind: 'bmc-silent' }, times: 2 })
@@ -170,6 +123,18 @@ test('a fault that is added at one API strikes at the conductor that has the nod
   expect(await second.lab.fault(id)).toMatchObject({ struck: 2, times: 2 })
   expect((await first.lab.faults()).faults.map(({ id: listed }) => listed)).toEqual([id])
 
+  const own = first.served.stage.faults
+  expect(own.list().map(({ id: listed }) => listed)).toEqual([id])
+  for (const change of [
+    () => own.add({ match: {}, effect: { kind: 'bmc-silent' } }),
+    () => own.lift(id),
+    () => own.clear(),
+  ])
+    expect(change).toThrow('faults of a database that several processes share are those of all processes')
+  await first.served.stage.addFaults([{ match: { bmc: 'set boot' }, effect: { kind: 'bmc-silent' }, label: 'all' }])
+  expect((await second.lab.faults()).faults.map(({ label }) => label ?? null)).toEqual([null, 'all'])
+  await second.lab.liftFaults({ label: 'all' })
+
   // One that starts later has the faults too.
   const { id: later } = await second.lab.addFault({
     match: { route: 'POST /v1/nodes' },
@@ -177,7 +142,7 @@ test('a fault that is added at one API strikes at the conductor that has the nod
     label: 'tea',
   })
   const third = await processes.add('api-3', 'api')
-  const refused = async ({ served: { stage } }: Process) =>
+  const refused = async ({ served: { stage } }: LabProcess) =>
     (
       await fetch(`${stage.url}/v1/nodes`, {
         method: 'POST',
@@ -200,8 +165,22 @@ test('a fault that is added at one API strikes at the conductor that has the nod
   expect((await first.lab.faults()).faults).toHaveLength(1)
 })
 
+test('the causes of a failure lead to entries of the process that noted them', async () => {
+  await using processes = new LabProcesses(server, 'causes')
+  const { first, second } = await processes.cluster()
+  const [name] = (await processes.fleet(first, 1)) as [string]
+  await goTo(first, name, 'manage', 'manageable')
+  const { id } = await first.lab.addFault({ match: { node: name, bmc: 'set power' }, effect: { kind: 'bmc-silent' } })
+  await second.served.stage.client.power(name, 'power on')
+  const causes = async () => (await second.lab.timeline(name)).causes.filter(({ fault }) => fault === id)
+  await expect.poll(causes, until).not.toEqual([])
+  const { entries } = await first.lab.journal({ node: name, limit: 1000 })
+  for (const { entry, process } of await causes())
+    expect(entries.find((one) => one.id === entry && one.process === process)).toMatchObject({ fault: id })
+})
+
 test('faults are the same while the database is away, and none is added or counted then', async () => {
-  await using processes = new Processes('away')
+  await using processes = new LabProcesses(server, 'away')
   const { lab, served } = await processes.add('api-1', 'api')
   const fault = { match: { route: 'GET /v1/nodes' }, effect: { kind: 'status', status: 418 } } as const
   const { id } = await lab.addFault(fault)
@@ -228,7 +207,7 @@ test('faults are the same while the database is away, and none is added or count
 })
 
 test('what would be of one process alone is refused, and a clock that passes otherwise does not join', async () => {
-  await using processes = new Processes('refused')
+  await using processes = new LabProcesses(server, 'refused')
   const { lab, served } = await processes.add('api-1', 'api')
   await processes.add('conductor-1', 'conductor')
   const shared = { code: 'shared-database', status: 409 }
@@ -254,23 +233,27 @@ test('what would be of one process alone is refused, and a clock that passes oth
 
 test('lab time goes on from the latest of all processes: at one that starts later, and after all have ended', async () => {
   const schema = 'time'
-  const report = async ({ lab }: Process): Promise<number> => Date.parse((await lab.clock()).labTime)
+  const report = async ({ lab }: LabProcess): Promise<number> => Date.parse((await lab.clock()).labTime)
   let latest = 0
   {
-    await using processes = new Processes(schema)
-    const first = await processes.add('api-1', 'api', { clock: new LabClock({ mode: SPEED, start: Date.now() + DAY }) })
-    const second = await processes.add('api-2', 'api', { clock: new LabClock({ mode: SPEED }) })
-    await expect.poll(async () => (await report(second)) - (await report(first)), until).toBeGreaterThan(-SPEED * 2000)
+    await using processes = new LabProcesses(server, schema)
+    const first = await processes.add('api-1', 'api', {
+      clock: new LabClock({ mode: PROCESS_SPEED, start: Date.now() + DAY }),
+    })
+    const second = await processes.add('api-2', 'api', { clock: new LabClock({ mode: PROCESS_SPEED }) })
+    await expect
+      .poll(async () => (await report(second)) - (await report(first)), until)
+      .toBeGreaterThan(-PROCESS_SPEED * 2000)
     expect((await second.lab.clock()).elapsed).toBeLessThan(DAY / 2)
     latest = await report(first)
   }
-  await using processes = new Processes(schema)
-  const again = await processes.add('api-3', 'api', { clock: new LabClock({ mode: SPEED }) })
-  expect(await report(again)).toBeGreaterThan(latest - SPEED * 2000)
+  await using processes = new LabProcesses(server, schema)
+  const again = await processes.add('api-3', 'api', { clock: new LabClock({ mode: PROCESS_SPEED }) })
+  expect(await report(again)).toBeGreaterThanOrEqual(latest)
 })
 
 test('with passwords and TLS, processes read each other without them, and none of it is for others', async () => {
-  await using processes = new Processes('passwords')
+  await using processes = new LabProcesses(server, 'passwords')
   const file = join(processes.scope.use(await temporaryFolder()).path, 'htpasswd')
   // The hash of "open".
   await writeFile(file, 'lab:$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW\n')
@@ -310,43 +293,25 @@ test('with passwords and TLS, processes read each other without them, and none o
   expect(await ask({ 'x-ironstage-process': old })).toBe(401)
 })
 
-/** Processes of the built command, which can be stopped and killed. */
-class Commands implements AsyncDisposable {
-  readonly scope = new Scope()
-
-  constructor(private readonly schema: string) {}
-
-  async start(name: string, role: string): Promise<UpProcess & { lab: LabClient; url: string }> {
-    const database = ['--database', `postgres://postgres@127.0.0.1:${server.port}/postgres`]
-    const own = ['--database-schema', this.schema, '--role', role, '--set', `DEFAULT.host=${name}`]
-    const up = new UpProcess([...database, ...own, '--port', '0', '--no-ui', '--speed', String(SPEED)])
-    this.scope.onClose(async () => {
-      if (!up.alive) return
-      process.kill(up.pid, 'SIGCONT')
-      await up.stop()
-    })
-    const url = await up.ready
-    return Object.assign(up, { url, lab: new LabClient(url) })
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.scope[Symbol.asyncDispose]()
-  }
-}
-
 const json = { 'content-type': 'application/json', 'x-openstack-ironic-api-version': '1.49' }
 
 async function call(url: string, method: string, path: string, body?: object): Promise<Response> {
   return fetch(`${url}/v1${path}`, { method, headers: json, ...(body ? { body: JSON.stringify(body) } : {}) })
 }
 
+/** Makes a call that an API refuses while it has seen no conductor, or the node is locked. */
+async function accepted(url: string, method: string, path: string, body: object): Promise<void> {
+  await expect.poll(async () => (await call(url, method, path, body)).ok, until).toBe(true)
+}
+
 async function nodesAt(url: string, names: readonly string[]): Promise<void> {
-  for (const name of names) await call(url, 'POST', '/nodes', { name, driver: 'fake-hardware', automated_clean: false })
+  for (const name of names)
+    await accepted(url, 'POST', '/nodes', { name, driver: 'fake-hardware', automated_clean: false })
 }
 
 /** Brings nodes from one state of rest to another, by calls that the node's conductor carries out. */
 async function move(url: string, names: readonly string[], target: string, state: string): Promise<void> {
-  for (const name of names) await call(url, 'PUT', `/nodes/${name}/states/provision`, { target })
+  for (const name of names) await accepted(url, 'PUT', `/nodes/${name}/states/provision`, { target })
   for (const name of names)
     await expect
       .poll(
@@ -357,32 +322,52 @@ async function move(url: string, names: readonly string[], target: string, state
       .toBe(state)
 }
 
-const keyOf = ({ process, id }: JournalEntry): string => `${process} ${id}`
+/**
+ * Brings nodes to `manageable` until all of these conductors have worked on some: each does when another has given it its part
+ * of the nodes.
+ *
+ * @returns the names of the nodes
+ */
+async function workedBy(
+  conductors: readonly string[],
+  { url, lab }: { url: string; lab: LabClient },
+  prefix = '',
+): Promise<string[]> {
+  const names: string[] = []
+  const idle = async (): Promise<string[]> => {
+    const { entries } = await lab.journal({ after: '0', kind: 'state', limit: 1000 })
+    const by = new Set(entries.map(({ process }) => process))
+    return conductors.filter((name) => !by.has(name))
+  }
+  for (let round = 1; names.length === 0 || (await idle()).length > 0; round++) {
+    const more = Array.from({ length: 12 }, (_, index) => `${prefix}${round}-${index}`)
+    await nodesAt(url, more)
+    await move(url, more, 'manage', 'manageable')
+    names.push(...more)
+  }
+  return names
+}
 
 test('a reader of events sees each entry of all processes once, over the kill of one, and goes on at another API', async () => {
-  await using commands = new Commands('events')
+  await using commands = new LabCommands(server, 'events')
   const first = await commands.start('api-1', 'api')
   const [second, killed, other] = await Promise.all([
     commands.start('api-2', 'api'),
     commands.start('conductor-1', 'conductor'),
     commands.start('conductor-2', 'conductor'),
   ])
-  const names = Array.from({ length: 12 }, (_, index) => `node-${index}`)
   const seen: JournalEntry[] = []
   const reading = new AbortController()
   const reader = new LabClient(first.url, { signal: reading.signal })
   const read = (async () => {
     for await (const entry of reader.events({ after: '0' })) seen.push(entry)
   })().catch(() => {})
-  await nodesAt(second.url, names)
-  await move(first.url, names, 'manage', 'manageable')
+  const names = await workedBy(['conductor-1', 'conductor-2'], first)
   await killed.kill()
   await move(second.url, names, 'provide', 'available')
   const late = await commands.start('conductor-3', 'conductor')
-  const more = names.map((name) => `late-${name}`)
-  await nodesAt(second.url, more)
-  await move(second.url, more, 'manage', 'manageable')
   const all = async () => (await second.lab.journal({ after: '0', limit: 1000 })).entries.map(keyOf)
+  await workedBy(['conductor-3'], second, 'late-')
   const notes = () => seen.flatMap((entry) => (entry.kind === 'lab' && entry.id === 0 ? [entry.what] : []))
   await expect.poll(() => notes(), until).toEqual([expect.stringContaining('conductor-1')])
   const stored = () => seen.filter(({ id }) => id > 0)
@@ -420,25 +405,23 @@ test('a reader of events sees each entry of all processes once, over the kill of
 })
 
 test('a process that is stopped is named in bounded time, and what it noted comes when it goes on', async () => {
-  await using commands = new Commands('hung')
+  await using commands = new LabCommands(server, 'hung')
   const api = await commands.start('api-1', 'api')
   const [hung] = await Promise.all([
     commands.start('conductor-1', 'conductor'),
     commands.start('conductor-2', 'conductor'),
   ])
-  const names = Array.from({ length: 12 }, (_, index) => `node-${index}`)
-  await nodesAt(api.url, names)
-  await move(api.url, names, 'manage', 'manageable')
+  await workedBy(['conductor-1'], api)
   const whole = await api.lab.journal({ after: '0', limit: 1000 })
   expect(whole.entries.some(({ process }) => process === 'conductor-1')).toBe(true)
   process.kill(hung.pid, 'SIGSTOP')
-  const began = systemClock().now()
+  const passed = startTimer()
   const partial = await api.lab.journal({ after: '0', limit: 1000 })
   expect(partial.missing).toEqual([{ process: 'conductor-1', why: expect.any(String) as string }])
   expect(partial.entries.some(({ process }) => process === 'conductor-1')).toBe(false)
   await api.lab.index()
   const { id } = await api.lab.addFault({ match: { bmc: 'read power' }, effect: { kind: 'delay', for: '1s' } })
-  expect(systemClock().now() - began).toBeLessThan(30_000)
+  expect(passed().unhindered).toBeLessThan(30_000)
   await expect
     .poll(async () => (await api.lab.index()).processes?.find(({ name }) => name === 'conductor-1')?.alive, until)
     .toBe(false)

@@ -62,7 +62,7 @@ async function settled({ stage: { client } }: ServedLab, name: string, state: st
     const { provision_state: now, last_error: error } = await client.node(name)
     return /fail|error/.test(now) ? `${now}: ${error}` : now
   }
-  await expect.poll(failed, { timeout: 60_000 }).toBe(state)
+  await expect.poll(failed).toBe(state)
   return client.node(name)
 }
 
@@ -91,7 +91,7 @@ test('two APIs and two conductors deploy the machines of a fleet, each API showi
     await Promise.all(NAMES.map((name, index) => apis[index % 2]!.stage.client.provision(name, verb, more)))
     await Promise.all(NAMES.map((name, index) => settled(apis[(index + 1) % 2]!, name, state)))
   }
-  for (const name of NAMES) expect(fleet.machines.get(name)!.boot()?.outcome).toBe('disk')
+  for (const name of NAMES) await expect.poll(() => fleet.machines.get(name)!.boot()?.outcome).toBe('disk')
   const { conductors } = await conductorsOf(first.url)
   expect(conductors.map(({ hostname, alive }) => ({ hostname, alive }))).toEqual([
     { hostname: 'conductor-0', alive: true },

@@ -21,11 +21,7 @@ const BMC = 'http://bmc-1'
 const NODE = '1be26c0b-03f2-4d2e-ae87-c02d7f33c120'
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const start = performance.now()
-  while (!(await isSo())) {
-    if (performance.now() - start > 20_000) throw new Error(`not within 20 s: ${isSo}`)
-    await sleep(5)
-  }
+  await expect.poll(isSo, { interval: 5 }).toBe(true)
 }
 
 async function nodeOf({ store }: SharedConductor): Promise<NodeRecord> {
@@ -276,7 +272,7 @@ test('through random deaths, broken connections and joins no node is stuck, and 
     const began = performance.now()
     const passed = () => performance.now() - began
     // A slow machine has longer, so that each node is worked on.
-    const isEnough = () => passed() > 30_000 || (passed() > 8000 && Math.min(...accepted.values()) > 5)
+    const isEnough = () => passed() > 8000 && Math.min(...accepted.values()) > 5
     for (let round = 0; !isEnough(); round++) {
       for (const uuid of nodes) {
         const target = pick(['power on', 'power off', 'rebooting'])
@@ -300,7 +296,6 @@ test('through random deaths, broken connections and joins no node is stuck, and 
       }
     }
     await until(async () => (await states()).every(({ reservation }) => reservation === null))
-    expect(Math.min(...accepted.values())).toBeGreaterThan(5)
     for (const [place, uuid] of nodes.entries()) {
       const { record } = api.store.records.nodes.get(uuid)!
       expect(record).toMatchObject({ target_power_state: null, provision_state: 'manageable' })

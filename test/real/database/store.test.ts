@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
+import { CuttableLink } from '../../kit/cuttable-link.js'
 import { addressOf, openMemberStore, type SharedStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
 import { testStore } from '../../kit/store/store-contract.js'
@@ -91,22 +93,46 @@ test('changes that were acknowledged are there after the server ended at once, a
   // The more tables a server has, the longer is its recovery.
   await using ended = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
   const address = addressOf(ended, 'ended')
-  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  await using link = await CuttableLink.open(ended.port)
+  const store = scope.use(await openMemberStore(addressOf(link, address.schema), 'one', systemClock()))
   await store.createNode(node('a'))
   await ended.stop('immediate')
-  const waiting = store.commit({ node: 'a', expect: 1, patch: { description: 'later' } })
+  link.refuse()
+  // A write waits for some seconds; the start of a server may take longer.
   await ended.start()
+  const waiting = store.commit({ node: 'a', expect: 1, patch: { description: 'later' } })
+  link.accept()
   expect(await waiting).toBe(2)
   const other = scope.use(await openMemberStore(address, 'two', systemClock()))
   expect((await other.node('a'))?.node.description).toBe('later')
 })
 
+test('a store that ends while its database stalls waits for its write without work, and no longer than for the connection', async () => {
+  await using link = await CuttableLink.open(server.port)
+  const store = await openMemberStore(addressOf(link, newAddress().schema), 'one', systemClock())
+  await store.createNode(node('a'))
+  link.stall()
+  const written = store.commit({ node: 'a', expect: 1, patch: { description: 'lost' } }).catch(String)
+  const before = performance.eventLoopUtilization()
+  let isEnded = false
+  const ending = store[Symbol.asyncDispose]().then(() => (isEnded = true))
+  await sleep(500)
+  // A loop of turns would be 1.
+  expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.9)
+  expect(isEnded).toBe(false)
+  link.cut()
+  await ending
+  expect(await written).toContain('the database cannot be reached')
+})
+
 test('a change that the standby does not have yet is acknowledged only with it, also when its connection ends', async () => {
   await using primary = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
-  await using standby = await primary.standby()
+  await using _standby = await primary.standby()
   const store = scope.use(await openMemberStore(addressOf(primary, 'store'), 'one', systemClock()))
   await store.createNode(node('a'))
-  await standby.stop()
+  // Stopped as a process, it goes on at once: a write waits for some seconds, and the start of a server may take longer.
+  const sender = Number(await primary.sql('select pid from pg_stat_replication'))
+  process.kill(sender, 'SIGSTOP')
   let isAnswered = false
   const change = store
     .commit({ node: 'a', expect: 1, patch: { description: 'later' } })
@@ -118,7 +144,7 @@ test('a change that the standby does not have yet is acknowledged only with it, 
   await expect.poll(() => primary.sql('select revision from store.nodes')).toBe('2')
   await expect.poll(() => primary.sql(waiting)).not.toMatch(new RegExp(`^(0|${first})$`))
   expect(isAnswered).toBe(false)
-  await standby.start()
+  process.kill(sender, 'SIGCONT')
   expect(await change).toBe(2)
 })
 
@@ -159,7 +185,7 @@ test('a deadlock and failed serializations are not shown: the change is made aga
   await other.query("select from nodes where uuid = 'a' for update")
   await other.query('commit')
   expect(await Promise.all(changes)).toEqual([2, 2])
-  expect(server.log).toContain('deadlock detected')
+  await expect.poll(() => server.log).toContain('deadlock detected')
 
   await server.sql("alter database postgres set default_transaction_isolation = 'serializable'")
   const stores: SharedStore[] = []
@@ -173,7 +199,7 @@ test('a deadlock and failed serializations are not shown: the change is made aga
     expect(refused?.reason).toBeInstanceOf(StaleRevision)
     for (const each of stores) await each.others!.catchUp()
   }
-  expect(server.log).toContain('could not serialize access')
+  await expect.poll(() => server.log).toContain('could not serialize access')
 })
 
 test('a process that gets no second connection to read all again waits for one', async () => {

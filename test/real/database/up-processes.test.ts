@@ -55,7 +55,7 @@ test('an API and two conductors deploy a fleet; what a killed conductor worked o
     await expect.poll(() => state(name), until).toMatch(/^(active|deploy failed)$/)
     if ((await state(name)) === 'deploy failed') await client.provision(name, 'active', deployment)
     await expect.poll(() => state(name), until).toBe('active')
-    expect(await client.node(name)).toMatchObject({ reservation: null, power_state: 'power on' })
+    await expect.poll(() => client.node(name), until).toMatchObject({ reservation: null, power_state: 'power on' })
   }
   expect(await other.stop()).toBe(0)
-}, 300_000)
+})

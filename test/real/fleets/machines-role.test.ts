@@ -62,7 +62,18 @@ test('machines of a database enroll before and after its API is there, come back
     })
   expect(await names()).toHaveLength(4)
 
-  const clash = ['up', ...database, '--role', 'machines', '--name-prefix', 'rack-a-', '--redfish-port', '0', '--no-ui']
+  const clash = [
+    'up',
+    ...database,
+    '--role',
+    'machines',
+    '--name-prefix',
+    'rack-a-',
+    '--redfish-port',
+    '0',
+    '--no-ui',
+    ...SPEED,
+  ]
   const { code, stderr } = await tool(process.execPath, IRONSTAGE, ...clash)
   expect(code).toBe(1)
   expect(stderr).toContain('Ironic has a node rack-a-1 already')
