@@ -44,6 +44,13 @@ test("OpenIPMI's BMC is asked for its power, switched, and told its boot device;
   expect(await bmc.power()).toBe('power off')
   const changes = (await there.chassisCalls()).filter((call) => call.startsWith('set '))
   // Its name for the disk is `default`.
-  expect(changes).toEqual(['set boot pxe', 'set power 1', 'set boot default', 'set power 0', 'set power 1', 'set power 0'])
+  expect(changes).toEqual([
+    'set boot pxe',
+    'set power 1',
+    'set boot default',
+    'set power 0',
+    'set power 1',
+    'set power 0',
+  ])
   await expect((await bmcWith('secret-2')).power()).rejects.toMatchObject({ why: 'unauthorized' })
 })
