@@ -4,14 +4,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { ProvisionState } from '../../../base/wire/index.js'
+import { REAL_PEER_TIMEOUT } from '../../real/limits.js'
 
 /** The command as it is built and shipped, found from the sources as well as from what is built of the tests. */
 export const IRONSTAGE = fileURLToPath(
   new URL('../../../dist/bundle/ironstage.js', import.meta.url.replace('/dist/test/', '/test/')),
 )
-
-/** How long a start may take, in milliseconds, on a machine that does much else. */
-const UP_START_TIMEOUT = 30_000
 
 /** A line of `up --json` about a node. */
 export interface NodeLine {
@@ -58,7 +56,7 @@ export class UpProcess {
       })
       const failed = (why: string) => reject(new Error(`ironstage ${why}: ${this.stray.join('\n')}`))
       exited.then(() => failed('ended'), reject)
-      const late = setTimeout(() => failed('does not get ready'), UP_START_TIMEOUT)
+      const late = setTimeout(() => failed('does not get ready'), REAL_PEER_TIMEOUT)
       exited.finally(() => clearTimeout(late)).catch(() => {})
     })
     this.ready.catch(() => {})

@@ -23,7 +23,12 @@ export class UpIronics implements AsyncDisposable {
     more: readonly string[] = ['--speed', '20'],
   ): Promise<UpIronics> {
     const ports: number[] = []
-    for (const _ of roles) ports.push(await fixedPort(() => random.next()))
+    // The first numbers of all seeds are alike, and a port that was given is free until its process has it.
+    const choose = (): number => (random.next() + process.pid / 2 ** 16) % 1
+    while (ports.length < roles.length) {
+      const port = await fixedPort(choose)
+      if (!ports.includes(port)) ports.push(port)
+    }
     const all = new UpIronics(['--no-ui', ...more], roles, ports)
     for (const [index] of roles.entries())
       await all.start(index, typeof databases === 'string' ? databases : databases[index]!)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
@@ -106,12 +107,32 @@ test('changes that were acknowledged are there after the server ended at once, a
   expect((await other.node('a'))?.node.description).toBe('later')
 })
 
+test('a store that ends while its database stalls waits for its write without work, and no longer than for the connection', async () => {
+  await using link = await CuttableLink.open(server.port)
+  const store = await openMemberStore(addressOf(link, newAddress().schema), 'one', systemClock())
+  await store.createNode(node('a'))
+  link.stall()
+  const written = store.commit({ node: 'a', expect: 1, patch: { description: 'lost' } }).catch(String)
+  const before = performance.eventLoopUtilization()
+  let isEnded = false
+  const ending = store[Symbol.asyncDispose]().then(() => (isEnded = true))
+  await sleep(500)
+  // A loop of turns would be 1.
+  expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.9)
+  expect(isEnded).toBe(false)
+  link.cut()
+  await ending
+  expect(await written).toContain('the database cannot be reached')
+})
+
 test('a change that the standby does not have yet is acknowledged only with it, also when its connection ends', async () => {
   await using primary = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
-  await using standby = await primary.standby()
+  await using _standby = await primary.standby()
   const store = scope.use(await openMemberStore(addressOf(primary, 'store'), 'one', systemClock()))
   await store.createNode(node('a'))
-  await standby.stop()
+  // Stopped as a process, it goes on at once: a write waits for some seconds, and the start of a server may take longer.
+  const sender = Number(await primary.sql('select pid from pg_stat_replication'))
+  process.kill(sender, 'SIGSTOP')
   let isAnswered = false
   const change = store
     .commit({ node: 'a', expect: 1, patch: { description: 'later' } })
@@ -123,7 +144,7 @@ test('a change that the standby does not have yet is acknowledged only with it, 
   await expect.poll(() => primary.sql('select revision from store.nodes')).toBe('2')
   await expect.poll(() => primary.sql(waiting)).not.toMatch(new RegExp(`^(0|${first})$`))
   expect(isAnswered).toBe(false)
-  await standby.start()
+  process.kill(sender, 'SIGCONT')
   expect(await change).toBe(2)
 })
 
