@@ -15,6 +15,7 @@ export {
 } from './conductor/core/transitions.js'
 export { missingPort } from './conductor/flows/clean/missing-port.js'
 export type { DeployImages } from './conductor/flows/deploy/deploy-image-urls.js'
+export { bootModeOf } from './drivers/deploy/agent-checks.js'
 export { bootsIso } from './conductor/flows/deploy/deploy-images.js'
 export { isSecret } from './conductor/records/secret-keys.js'
 export { repetitionText } from './conductor/flows/deploy/repeated-deployments.js'

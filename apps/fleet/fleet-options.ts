@@ -7,7 +7,6 @@ import type { Clock, Logger, Random } from '../../base/runtime/index.js'
 import type { HardwareManager } from '../../steps/index.js'
 import type { ClientTls } from '../../base/wire/index.js'
 import type { FleetHost } from './fleet-hosts.js'
-import type { JoinedFleet, JoinRequest } from './join-fleet.js'
 import type { ListedSystem } from './systems-file.js'
 
 /** An address to listen on, and the one that others reach it by. */
@@ -76,6 +75,21 @@ export interface FleetOptions {
   clock: Clock
   random: Random
   logger: Logger
+}
+
+export interface JoinRequest {
+  /** Ends the waiting for a database that does not answer. */
+  readonly signal: AbortSignal
+  /** Called each time that the database does not answer. */
+  readonly onAway?: (reason: string) => void
+}
+
+/** A fleet among the processes of a database. */
+export interface JoinedFleet {
+  /** Its name among them. */
+  readonly self: { readonly host: string }
+  /** Base URLs of the APIs that live, without `/v1`. */
+  readonly apis: readonly string[]
 }
 
 /** A fleet that runs. */

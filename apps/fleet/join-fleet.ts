@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import { packageVersion, systemClock, UserError, userError } from '../../base/runtime/index.js'
+import { packageVersion, systemClock, unlessAborted, UserError, userError } from '../../base/runtime/index.js'
 import { askAgain } from '../../base/wire/index.js'
 import { joinWithMachines, type DatabaseAddress, type MachinesMember } from '../../ironic-mock/index.js'
 import { clockMode, type MachineControl } from '../../lab/index.js'
@@ -8,27 +8,17 @@ import { IRONIC_RETRY_INTERVAL } from './enroll-fleet.js'
 import type { FleetBmcs } from './fleet-bmcs.js'
 import type { FleetCore } from './fleet-core.js'
 import { nodeNameOf } from './fleet-hosts.js'
-import type { FleetOptions } from './fleet-options.js'
-
-export interface JoinRequest {
-  /** Ends the waiting for a database that does not answer. */
-  readonly signal: AbortSignal
-  /** Called each time that the database does not answer. */
-  readonly onAway?: (reason: string) => void
-}
-
-/** A fleet among the processes of a database. */
-export interface JoinedFleet {
-  /** Its name among them. */
-  readonly self: { readonly host: string }
-  /** Base URLs of the APIs that live, without `/v1`. */
-  readonly apis: readonly string[]
-}
+import type { FleetOptions, JoinRequest } from './fleet-options.js'
 
 interface JoiningParts {
   readonly machines: Machines
   readonly control: MachineControl
   readonly bmcs: FleetBmcs
+}
+
+interface JoinedParts {
+  readonly member: MachinesMember
+  readonly lab: AsyncDisposable
 }
 
 /**
@@ -43,7 +33,9 @@ export async function joinFleet(
   { signal, onAway }: JoinRequest,
 ): Promise<MachinesMember> {
   if (!database) throw new Error('a fleet joins the database of its options, and they have none')
-  const joined = await askAgain(() => joinOnce(database, core, parts), {
+  // A server that is silent is not waited for at the end.
+  const join = () => unlessAborted(joinOnce(database, core, parts), signal, leave)
+  const joined = await askAgain(join, {
     isPassing: isDatabaseAway,
     every: IRONIC_RETRY_INTERVAL,
     onWait: (reason) => onAway?.(reason),
@@ -56,6 +48,11 @@ export async function joinFleet(
   return joined.member
 }
 
+async function leave({ member, lab }: JoinedParts): Promise<void> {
+  await lab[Symbol.asyncDispose]()
+  await member[Symbol.asyncDispose]()
+}
+
 /** The name of a process is another's, or its clock differs, also a minute later. */
 function isDatabaseAway(error: unknown): boolean {
   const known = userError(error)
@@ -66,7 +63,7 @@ async function joinOnce(
   address: DatabaseAddress,
   { clock, logger }: FleetCore,
   { machines, control, bmcs: { url, port, certificate } }: JoiningParts,
-): Promise<{ member: MachinesMember; lab: AsyncDisposable }> {
+): Promise<JoinedParts> {
   const host = `${hostname()}-${port}`
   const self = {
     host,

@@ -1,5 +1,11 @@
-/** IPMI over LAN in front of simulated machines. */
+/** IPMI over LAN in front of simulated machines, and its caller. */
 export { IPMI_CALLS } from './commands/table.js'
 export { accountProblem, type IpmiAccount } from './ipmi-accounts.js'
 export { createIpmiBmc, type IpmiBmc, type IpmiParts, type IpmiPoint, NODE_BUSY } from './lan-bmc.js'
 export { type IpmiAddress, type IpmiServer, serveIpmi } from './ipmi-server.js'
+export { callBmc, type IpmiCallerOptions, type IpmiCommandCall } from './client/ipmi-caller.js'
+export { IpmiLoginRefused } from './client/caller-handshake.js'
+export { IpmiSilence } from './client/udp-channel.js'
+export { CIPHER_SUITES } from './protocol/cipher-suites.js'
+export { IpmiCommandError } from './protocol/completion.js'
+export { PRIVILEGE } from './protocol/privilege.js'

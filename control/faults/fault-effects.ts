@@ -103,6 +103,8 @@ interface EffectFacts {
    * rehearsals of runs over hosts have.
    */
   readonly only?: 'agents' | 'answers of Ironic' | 'links'
+  /** It is done to a machine, by the process that has the machine, also where another makes the call. */
+  readonly onMachine?: true
   /** Schemas of its members in documents, where `for` stands for `ms`. */
   readonly members?: Readonly<Record<string, TypedSchema>>
   readonly required?: readonly string[]
@@ -125,8 +127,8 @@ const HEADERS: TypedSchema = {
 /** An effect that is not in this table, and a row of it that is no effect, do not compile. */
 const EFFECT_FACTS = {
   'agent-silent': { points: ['exchange'], exchanges: 'with agents', only: 'agents' },
-  'agent-restart': { points: ['exchange', 'command', 'agent-command'], only: 'agents' },
-  'power-loss': { points: ['exchange', 'command', 'agent-command', 'disk-write', 'bmc'] },
+  'agent-restart': { points: ['exchange', 'command', 'agent-command'], only: 'agents', onMachine: true },
+  'power-loss': { points: ['exchange', 'command', 'agent-command', 'disk-write', 'bmc'], onMachine: true },
   'bmc-silent': { points: ['bmc'] },
   'bmc-dark': { points: ['bmc'], ...LENGTH },
   'bmc-lies': {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { LabClock, Probe, Scope } from '../../base/runtime/index.js'
+import { LabClock, Probe, Scope, seededRandom } from '../../base/runtime/index.js'
 import type { JsonObject } from '../../base/wire/index.js'
 import type { Bmc, BmcError } from '../../ironic-mock/index.js'
 import { aNode } from '../../test/kit/ironic-records.js'
@@ -72,6 +72,7 @@ class OddBmc implements AsyncDisposable {
         files: FILES,
         probe: new Probe(),
         clock: new LabClock({ mode: 100 }),
+        random: seededRandom(1),
         powerTimeout: 30_000,
         answerTimeout: 300,
       }),
@@ -262,9 +263,11 @@ describe('the requests to a BMC', () => {
     ])
   })
 
-  test('a node of the driver ipmi is refused, with what to use', async () => {
-    const error = await failure(OddBmc.open({}, {}, 'ipmi'))
-    expect(error.message).toContain('node the-node has the driver ipmi, whose machines are not reached elsewhere')
+  test('a node of a driver without a BMC is refused, with what to use', async () => {
+    const error = await failure(OddBmc.open({}, {}, 'manual-management'))
+    expect(error.message).toContain(
+      'node the-node has the driver manual-management, whose machines are not reached elsewhere',
+    )
   })
 })
 

@@ -1,11 +1,12 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256Hex } from '../../base/bytes/index.js'
-import { defined, UserError, withClockHeld, type Clock, type Probe } from '../../base/runtime/index.js'
+import { defined, UserError, withClockHeld, type Clock, type Probe, type Random } from '../../base/runtime/index.js'
 import { HttpTransport, type NodeRecord } from '../../base/wire/index.js'
 import type { Bmcs } from '../../ironic-mock/index.js'
 import type { BootFiles } from '../images/boot-files.js'
 import { bmcProtocolOf } from './bmcs.js'
+import { IpmiBmc } from './ipmi/ipmi-bmc.js'
 import { invalidTrust, redfishAccessOf, type RedfishAccount } from './redfish/redfish-access.js'
 import { RedfishBmc } from './redfish/redfish-bmc.js'
 import { MAX_BMC_DOCUMENT_BYTES, RedfishConnection } from './redfish/redfish-connection.js'
@@ -16,9 +17,11 @@ export interface RemoteBmcsOptions {
   /** Every call of a BMC passes here. */
   readonly probe: Probe
   readonly clock: Clock
+  /** For the keys of IPMI sessions. */
+  readonly random: Random
   /** `[conductor]power_state_change_timeout`, in milliseconds. */
   readonly powerTimeout: number
-  /** Milliseconds of wall time that a BMC may be silent; by default as long as `[redfish]read_timeout`. */
+  /** Milliseconds of wall time that a BMC may be silent; by default as long as `[redfish]read_timeout`, or {@link IPMI_SILENCE}. */
   readonly answerTimeout?: number | undefined
 }
 
@@ -29,28 +32,41 @@ export interface RemoteBmcs extends AsyncDisposable {
 
 /** Reaches the BMCs of nodes by what their `driver_info` says. Nothing is sent before a call. */
 export function openRemoteBmcs(options: RemoteBmcsOptions): RemoteBmcs {
-  const { probe, clock, files, powerTimeout } = options
+  const { probe, clock, random, files, powerTimeout, answerTimeout } = options
   const connections = new RedfishConnections(options)
   return {
     of: (node, ports, signal) => {
       const protocol = bmcProtocolOf(node)
+      const caller = { probe, node: node.uuid, signal, record: node, ports, files }
+      if (protocol === 'ipmi')
+        return Promise.resolve(
+          new IpmiBmc({
+            ...caller,
+            protocol,
+            clock,
+            random,
+            powerTimeout,
+            answerTimeout: answerTimeout ?? IPMI_SILENCE,
+          }),
+        )
       if (protocol !== 'redfish') return Promise.reject(unreachableDriver(node))
       const system = async (): Promise<RedfishSystem> => {
         const { account, path } = redfishAccessOf(node)
         const connection = await connections.of(account, node.uuid)
         return new RedfishSystem({ node, connection, path, clock, powerTimeout, signal })
       }
-      return Promise.resolve(
-        new RedfishBmc({ probe, node: node.uuid, protocol, signal, record: node, ports, files, system }),
-      )
+      return Promise.resolve(new RedfishBmc({ ...caller, protocol, system }))
     },
     [Symbol.asyncDispose]: () => connections[Symbol.asyncDispose](),
   }
 }
 
+/** Milliseconds that ipmitool waits for the answer to its only datagram: `[ipmi]min_command_interval`. */
+const IPMI_SILENCE = 5000
+
 const unreachableDriver = ({ uuid, driver }: Readonly<NodeRecord>): UserError =>
   new UserError('bmc-refuses', `node ${uuid} has the driver ${driver}, whose machines are not reached elsewhere`, {
-    remedy: 'use the driver redfish or idrac',
+    remedy: 'use the driver redfish, idrac or ipmi',
   })
 
 /** `[redfish]connection_cache_size` */

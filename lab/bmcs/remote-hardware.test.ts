@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LabClock, Probe, silent, systemRandom } from '../../base/runtime/index.js'
+import { LabClock, Probe, silent, systemRandom, seededRandom } from '../../base/runtime/index.js'
 import { openFleet } from '../../apps/fleet/index.js'
 import { readFleet } from '../../machine/index.js'
 import { aNode } from '../../test/kit/ironic-records.js'
@@ -17,7 +17,7 @@ async function remote() {
   const fleet = await openFleet({ count: 2, hardware, redfish: { port: 0 }, account: ACCOUNT, ...common })
   const place = { host: '127.0.0.1', port: 0, advertise: '127.0.0.1', allowedHosts: [], folder: null }
   const files = await openBootFiles({ ...place, ...common })
-  const bmcs = openRemoteBmcs({ files, probe: new Probe(), clock, powerTimeout: 30_000 })
+  const bmcs = openRemoteBmcs({ files, probe: new Probe(), clock, random: seededRandom(1), powerTimeout: 30_000 })
   const { bmc: address, system, account } = fleet.hosts()[0]!
   const node = aNode({
     uuid: 'the-node',

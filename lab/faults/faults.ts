@@ -7,6 +7,7 @@ import { FaultIndex, type Concerned } from './fault-index.js'
 import { machineIn, matchesRoute, nodeIn, programOf } from './fault-points.js'
 import { ActiveFault } from './active-fault.js'
 import type { FaultContext } from './fault-context.js'
+import { strikesElsewhere } from './strikes-elsewhere.js'
 import { applyEffect, canActAt, canLast, isOver, lastsAt } from './apply-effect.js'
 
 /** True if a fault can strike no more, and none of its strikes can still have an effect. */
@@ -328,15 +329,16 @@ export class FaultInjector implements LabFaults {
     return { machine, nodes: [...new Set([...idents(named), ...idents(user)])] }
   }
 
-  #matches({ match, effect }: Fault, point: LabPoint): boolean {
+  #matches(fault: Fault, point: LabPoint): boolean {
+    const { match, effect } = fault
     const context = this.#context
-    if (match.node !== undefined && match.machine === undefined && isSeenByIronic(point, context)) return false
     const wanted = match.node === undefined ? undefined : context.node(match.node)
     if (match.node !== undefined && !wanted) return false
     // A BMC belongs to a node before its machine exists.
     const ofBmc = point.kind === 'bmc' && point.node !== undefined ? context.node(point.node) : undefined
     const machine = ofBmc ? context.machineOf(ofBmc.uuid) : machineIn(point)
     if (match.machine !== undefined && match.machine !== machine) return false
+    if (strikesElsewhere(fault, point, machine, context)) return false
     const ident = nodeIn(point)
     const ofPoint = ident === undefined ? undefined : context.node(ident)
     const user = machine === undefined ? undefined : context.nodeOf(machine)
@@ -374,10 +376,6 @@ export class FaultInjector implements LabFaults {
     return nodes.find(({ uuid }) => machineOf(uuid) === machine)
   }
 }
-
-/** True for calls that the Ironic of another process makes or answers: a fault of one of its nodes strikes them there. */
-const isSeenByIronic = ({ kind }: LabPoint, { isShared = false, hasNodes = true }: FaultContext): boolean =>
-  isShared && !hasNodes && (kind === 'bmc' || kind === 'exchange')
 
 /** Beginning of the ids of faults that a process has for itself, where others come from the database. */
 const OWN_FAULT = 'own-fault-'

@@ -36,6 +36,13 @@ test('entries of two processes stand in the order of their times, and each proce
   expect(orderOf([first, second])).toEqual(['a 1', 'b 1', 'b 2', 'a 2', 'a 3'])
 })
 
+test('entries of the same moment are in the same order at any process', () => {
+  const first = { process: 'a', stream: 1, entries: [note(1, 10), note(2, 10)] }
+  const second = { process: 'b', stream: 2, entries: [note(1, 10)] }
+  expect(orderOf([first, second])).toEqual(['a 1', 'a 2', 'b 1'])
+  expect(orderOf([second, first])).toEqual(['a 1', 'a 2', 'b 1'])
+})
+
 test('states of a node stand in the order of its commits, whatever the clocks say', () => {
   const slow = { process: 'a', stream: 1, entries: [note(1, 5), state(2, 40, 3)] }
   const quick = { process: 'b', stream: 2, entries: [state(1, 20, 4), note(2, 21)] }

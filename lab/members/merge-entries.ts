@@ -21,7 +21,8 @@ const CLOCK_DIFFERENCE = seconds(5)
  */
 export function mergeEntries(lists: readonly ProcessEntries[], start: EntryCursor): JournalEntry[] {
   const order = new CommitOrder(lists)
-  const heads = lists.map((list) => ({ ...list, at: 0 }))
+  // Entries of the same moment are in the same order for readers at any process.
+  const heads = lists.toSorted((a, b) => a.stream - b.stream).map((list) => ({ ...list, at: 0 }))
   const cursor = new Map(start)
   const merged: JournalEntry[] = []
   for (;;) {

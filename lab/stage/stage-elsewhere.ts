@@ -1,6 +1,6 @@
 import type { Bmcs, ConductorConf, DeployImages } from '../../ironic-mock/index.js'
 import type { NodeRecord } from '../../base/wire/index.js'
-import { UserError } from '../../base/runtime/index.js'
+import { systemRandom, UserError } from '../../base/runtime/index.js'
 import { bracketHost } from '../../base/bytes/index.js'
 import { addressForBmcs, isEveryAddress } from '../addresses/own-address.js'
 import { openRemoteBmcs } from '../bmcs/remote-bmcs.js'
@@ -62,7 +62,14 @@ export async function openElsewhere(
   }, 'always')
   const { powerStateChangeTimeout: powerTimeout } = conf
   const remote = scope.use(
-    openRemoteBmcs({ files, probe, clock, powerTimeout, answerTimeout: elsewhere.answerTimeout }),
+    openRemoteBmcs({
+      files,
+      probe,
+      clock,
+      random: systemRandom,
+      powerTimeout,
+      answerTimeout: elsewhere.answerTimeout,
+    }),
   )
   return {
     bmcs: remote.of,

@@ -152,8 +152,11 @@ async function compose(options: StageOptions, scope: Scope): Promise<Stage> {
     journal: options.journal ?? {},
     machines: () => openedMachines.get(),
     agents: () => agents,
-    steps: stepNames(options.managers),
-    ...defined({ hosts: options.hostLabels }),
+    ...defined({
+      hosts: options.hostLabels,
+      // Machines elsewhere may have steps of their own.
+      steps: options.elsewhere ? undefined : stepNames(options.managers),
+    }),
     isShared: database.shared !== undefined,
     changing: (change) => connections.outsideRequests.inputs?.note(change),
   })

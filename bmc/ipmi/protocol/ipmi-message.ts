@@ -37,6 +37,42 @@ export function readRequest(message: Buffer): IpmiRequest | undefined {
   }
 }
 
+/** Address of a program that calls a BMC over the LAN. */
+const CALLER_ADDRESS = 0x81
+
+/** @param sequence 0 to 63 */
+export function requestMessage(
+  netFn: number,
+  command: number,
+  { data = [], lun = 0, sequence = 1 }: { data?: Iterable<number>; lun?: number; sequence?: number } = {},
+): Buffer {
+  const head = Buffer.from([BMC_ADDRESS, (netFn << 2) | lun])
+  const body = Buffer.from([CALLER_ADDRESS, sequence << 2, command, ...data])
+  return Buffer.concat([head, Buffer.from([checksum(head)]), body, Buffer.from([checksum(body)])])
+}
+
+/** A response: the sequence number and command of its request, its completion code and its data. */
+export interface IpmiResponse {
+  readonly sequence: number
+  readonly command: number
+  readonly completion: number
+  readonly data: Buffer
+}
+
+const MIN_RESPONSE_LENGTH = 8
+
+/** Reads a response; undefined for a damaged message. */
+export function readResponse(message: Buffer): IpmiResponse | undefined {
+  const end = message.length - 1
+  if (message.length < MIN_RESPONSE_LENGTH || checksum(message.subarray(3, end)) !== message[end]) return undefined
+  return {
+    sequence: message[4]! >> 2,
+    command: message[5]!,
+    completion: message[6]!,
+    data: Buffer.from(message.subarray(7, end)),
+  }
+}
+
 export function responseTo(request: IpmiRequest, completion: number, data: Uint8Array = Buffer.alloc(0)): Buffer {
   const head = Buffer.from([request.caller, ((request.netFn + 1) << 2) | request.callerLun])
   const body = Buffer.from([BMC_ADDRESS, (request.sequence << 2) | request.lun, request.command, completion, ...data])

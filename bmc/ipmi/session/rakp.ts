@@ -6,11 +6,14 @@ export const RAKP_STATUS = {
   ok: 0x00,
   insufficientResources: 0x01,
   invalidSession: 0x02,
+  invalidAuthentication: 0x04,
+  invalidIntegrity: 0x05,
   invalidRole: 0x09,
   unauthorizedRole: 0x0a,
   invalidNameLength: 0x0c,
   unauthorizedName: 0x0d,
   invalidCheckValue: 0x0f,
+  invalidConfidentiality: 0x10,
   noMatchingSuite: 0x11,
   illegalParameter: 0x12,
 } as const
@@ -151,7 +154,7 @@ export interface RakpHandshake {
   readonly key: Buffer
 }
 
-const encodeUint32 = (value: number): Buffer => {
+export const encodeUint32 = (value: number): Buffer => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32LE(value)
   return bytes
@@ -159,19 +162,23 @@ const encodeUint32 = (value: number): Buffer => {
 
 const roleAndName = ({ role, name }: RakpHandshake): Buffer => Buffer.concat([Buffer.from([role, name.length]), name])
 
-export function makeRakp2(tag: number, exchange: RakpHandshake): Buffer {
-  const { suite, remote, id, callerRandom, bmcRandom, guid, key } = exchange
-  const code = computeHmac(
-    suite,
-    key,
-    encodeUint32(remote),
-    encodeUint32(id),
-    callerRandom,
-    bmcRandom,
-    guid,
+/** The code that RAKP message 2 has when the BMC knows the password. */
+export const rakp2Code = (exchange: RakpHandshake): Buffer =>
+  computeHmac(
+    exchange.suite,
+    exchange.key,
+    encodeUint32(exchange.remote),
+    encodeUint32(exchange.id),
+    exchange.callerRandom,
+    exchange.bmcRandom,
+    exchange.guid,
     roleAndName(exchange),
   )
-  return Buffer.concat([Buffer.from([tag, 0, 0, 0]), encodeUint32(remote), bmcRandom, guid, code])
+
+export function makeRakp2(tag: number, exchange: RakpHandshake): Buffer {
+  const { remote, bmcRandom, guid } = exchange
+  const head = Buffer.from([tag, 0, 0, 0])
+  return Buffer.concat([head, encodeUint32(remote), bmcRandom, guid, rakp2Code(exchange)])
 }
 
 /** The code that RAKP message 3 has when the caller knows the password. */
@@ -182,7 +189,10 @@ export const rakp3Code = (exchange: RakpHandshake): Buffer =>
 export const integrityKey = (exchange: RakpHandshake): Buffer =>
   computeHmac(exchange.suite, exchange.key, exchange.callerRandom, exchange.bmcRandom, roleAndName(exchange))
 
-export function makeRakp4(tag: number, { suite, remote, id, callerRandom, guid }: RakpHandshake, sik: Buffer): Buffer {
-  const code = computeHmac(suite, sik, callerRandom, encodeUint32(id), guid).subarray(0, suite.codeLength)
-  return Buffer.concat([Buffer.from([tag, 0, 0, 0]), encodeUint32(remote), code])
+/** The code of RAKP message 4. @param sik session integrity key */
+export const rakp4Code = ({ suite, id, callerRandom, guid }: RakpHandshake, sik: Buffer): Buffer =>
+  computeHmac(suite, sik, callerRandom, encodeUint32(id), guid).subarray(0, suite.codeLength)
+
+export function makeRakp4(tag: number, exchange: RakpHandshake, sik: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([tag, 0, 0, 0]), encodeUint32(exchange.remote), rakp4Code(exchange, sik)])
 }

@@ -123,3 +123,36 @@ test('a request for a node that is locked for a moment is retried', async () => 
   await expect(lab.clock.until(lab.conductor.setMaintenance(uuid, true))).rejects.toMatchObject({ status: 409 })
   expect(lab.clock.elapsed() - begun).toBe(2000)
 })
+
+const LOCKED_CALLS: Readonly<Record<string, (lab: ScriptedLab, uuid: string) => Promise<() => Promise<unknown>>>> = {
+  'a portgroup': async ({ conductor }, uuid) => {
+    const fields = { node_uuid: uuid, node_id: 1, name: 'bond', extra: {}, internal_info: {} }
+    const { uuid: portgroup } = await conductor.resources.create('portgroup', fields as never)
+    return () => conductor.resources.update('portgroup', portgroup, () => ({ extra: { a: 1 } }))
+  },
+  'a volume target': async ({ conductor }, uuid) => {
+    const fields = { node_uuid: uuid, node_id: 1, volume_type: 'iscsi', boot_index: 0, volume_id: 'a', extra: {} }
+    const { uuid: target } = await conductor.resources.create('volume_target', fields as never)
+    return () => conductor.resources.remove('volume_target', target)
+  },
+  'a VIF': ({ conductor }, uuid) => Promise.resolve(() => conductor.network.attachVif(uuid, { id: 'vif' })),
+  'the boot device': ({ conductor }, uuid) => Promise.resolve(() => conductor.setBootDevice(uuid, 'pxe', false)),
+}
+
+test.each(Object.keys(LOCKED_CALLS))(
+  'a change of %s of a node that is locked for a moment is retried',
+  async (name) => {
+    const { lab, made } = await nodes(1, { nodeLockedRetryAttempts: 3 })
+    const { uuid, machine } = made[0]!
+    const set = machine.setPower.bind(machine)
+    machine.setPower = async (target) => {
+      await lab.clock.sleep(1500)
+      return set(target)
+    }
+    const change = await LOCKED_CALLS[name]!(lab, uuid)
+    await lab.conductor.changePower(uuid, 'power on')
+    const begun = lab.clock.elapsed()
+    await lab.clock.until(change())
+    expect(lab.clock.elapsed() - begun).toBe(2000)
+  },
+)

@@ -5,6 +5,7 @@ import {
   probedDownloads,
   type JsonObject,
   type NodeRecord,
+  type ResourceKind,
   type Transport,
 } from '../../../base/wire/index.js'
 import type { Bmcs } from '../../drivers/bmc.js'
@@ -236,7 +237,7 @@ class LocalConductor implements Conductor {
       { checkServed: this.#checkServed, answered: this.#answered },
       (attempt) => this.#retryWhileLocked(attempt),
     )
-    this.network = networkCalls(options.store, this.#checkServed)
+    this.network = networkCalls(options.store, this.#checkServed, (attempt) => this.#retryWhileLocked(attempt))
     this.createNode = (fields) => admin.createNode(fields)
     this.updateNode = async (uuid, change) => {
       const node = await this.#retryWhileLocked(() => admin.updateNode(uuid, change))
@@ -253,17 +254,10 @@ class LocalConductor implements Conductor {
     this.createPort = (fields) => ports.create(fields)
     this.updatePort = (uuid, change) => this.#retryWhileLocked(() => ports.update(uuid, change))
     this.destroyPort = (uuid) => this.#retryWhileLocked(() => ports.remove(uuid))
-    const records = new ResourceAdmin(options, this.#checkServed)
-    this.resources = {
-      create: (kind, fields) => records.create(kind, fields),
-      update: (kind, uuid, change) => records.update(kind, uuid, change),
-      remove: (kind, uuid) => (kind === 'allocation' ? allocations.remove(uuid) : records.remove(kind, uuid)),
-      removeAll: (kind) => records.removeAll(kind),
-      allocate: (fields, backfill) => allocations.allocate(fields, backfill),
-    }
+    this.resources = this.#resourceCalls(new ResourceAdmin(options, this.#checkServed), allocations)
     this.setBootDevice = async (uuid, device, persistent) => {
       this.#checkServed(uuid)
-      await this.#bootDevices.set(uuid, device, persistent)
+      await this.#retryWhileLocked(() => this.#bootDevices.set(uuid, device, persistent))
     }
     this.bootDevice = async (uuid) => {
       this.#checkServed(uuid)
@@ -272,6 +266,18 @@ class LocalConductor implements Conductor {
     this.supportedBootDevices = async (uuid) => {
       this.#checkServed(uuid)
       return this.#bootDevices.supported(uuid)
+    }
+  }
+
+  #resourceCalls(records: ResourceAdmin, allocations: Allocations): Conductor['resources'] {
+    const removed = (kind: ResourceKind, uuid: string): Promise<void> =>
+      kind === 'allocation' ? allocations.remove(uuid) : records.remove(kind, uuid)
+    return {
+      create: (kind, fields) => records.create(kind, fields),
+      update: (kind, uuid, change) => this.#retryWhileLocked(() => records.update(kind, uuid, change)),
+      remove: (kind, uuid) => this.#retryWhileLocked(() => removed(kind, uuid)),
+      removeAll: (kind) => records.removeAll(kind),
+      allocate: (fields, backfill) => allocations.allocate(fields, backfill),
     }
   }
 

@@ -2,6 +2,9 @@ import type { Clock } from '../../../base/runtime/index.js'
 import { IronicError } from '../../../base/wire/index.js'
 import type { ConductorConf } from './conductor-conf.js'
 
+/** Tries again while the node is locked. */
+export type RetryWhileLocked = <T>(attempt: () => Promise<T>) => Promise<T>
+
 const isLocked = (error: unknown): boolean =>
   error instanceof IronicError && error.status === 409 && error.message.includes(' is locked by host ')
 

@@ -23,10 +23,8 @@ import type { CheckServed } from '../records/check-served.js'
 import { checkUnlocked, type Admin } from '../records/node-admin.js'
 import type { AgentSubject } from '../agents/perform-agent.js'
 import type { EffectRunner } from '../core/effect-runner.js'
+import type { RetryWhileLocked } from '../core/retry-while-locked.js'
 import { callVendor } from './vendor-calls.js'
-
-/** Tries again while the node is locked. */
-type RetryWhileLocked = <T>(attempt: () => Promise<T>) => Promise<T>
 
 /** Calls for the hardware of nodes: checks by the node's interfaces, then a question to its BMC or an event of the node. */
 export class NodeHardwareCalls implements HardwareCalls {

@@ -20,6 +20,8 @@ import type { NewAllocation } from '../core/conductor.js'
 import { checkConductors, checkServedOf, type CheckServed } from './check-served.js'
 import { checkUnlocked } from './node-admin.js'
 import { toApiError } from './store-errors.js'
+import type { ConductorConf } from '../core/conductor-conf.js'
+import { retryWhileLocked } from '../core/retry-while-locked.js'
 import { formatTimestamp } from '../core/timestamps.js'
 import { UPDATE_ALLOWED } from '../core/transitions.js'
 
@@ -29,6 +31,7 @@ export interface AllocationOptions {
   random: Random
   logger: Logger
   share: WorkShare
+  conf: ConductorConf
 }
 
 /** Milliseconds between looks for allocations that other processes have accepted. */
@@ -95,7 +98,7 @@ export class Allocations {
       return allocation
     }
     try {
-      await this.#backfill(allocation, backfill)
+      await retryWhileLocked(this.#options, this.#stopped, () => this.#backfill(allocation, backfill))
     } catch (error) {
       if (error instanceof IronicError) await this.#fail(allocation.uuid, error.message)
       throw error

@@ -9,6 +9,7 @@ import {
 import type { StoreView } from '../../store/open-store.js'
 import type { Store } from '../../store/store.js'
 import type { NetworkCalls, VifInfo } from './network-calls.js'
+import type { RetryWhileLocked } from '../core/retry-while-locked.js'
 import type { CheckServed } from './check-served.js'
 import { checkUnlocked } from './node-admin.js'
 
@@ -17,7 +18,11 @@ const KEY = 'tenant_vif_port_id'
 type PortLike = { kind: 'Port'; record: PortRecord } | { kind: 'Portgroup'; record: PortgroupRecord }
 const vifOf = ({ record }: PortLike): string | undefined => record.internal_info[KEY] as string | undefined
 
-export function networkCalls(store: Store & StoreView, checkServed: CheckServed): NetworkCalls {
+export function networkCalls(
+  store: Store & StoreView,
+  checkServed: CheckServed,
+  whileLocked: RetryWhileLocked,
+): NetworkCalls {
   const nodeOf = (uuid: string): Readonly<NodeRecord> => {
     checkServed(uuid, 400)
     const entry = store.records.nodes.get(uuid)
@@ -41,6 +46,23 @@ export function networkCalls(store: Store & StoreView, checkServed: CheckServed)
     else await store.updateResource('portgroup', uuid, update)
   }
 
+  const attachVif = async (uuid: string, vif: VifInfo): Promise<void> => {
+    const node = nodeOf(uuid)
+    checkUnlocked(node)
+    if (node.network_interface === 'noop') return
+    const free = freeFor(vif, portsOf(uuid), groupsOf(uuid))
+    await updateInfo(free, (info) => ({ ...info, [KEY]: vif.id }))
+  }
+  const detachVif = async (uuid: string, id: string): Promise<void> => {
+    const node = nodeOf(uuid)
+    checkUnlocked(node)
+    if (node.network_interface === 'noop') return
+    const holder = [...groupsOf(uuid), ...portsOf(uuid)].find((each) => vifOf(each) === id)
+    if (!holder)
+      throw new IronicError(400, `Unable to detach VIF ${id} from node ${uuid} because it is not attached to it.`)
+    await updateInfo(holder, ({ [KEY]: _, ...info }) => info)
+  }
+
   return {
     vifs: async (uuid) => {
       const { network_interface } = nodeOf(uuid)
@@ -50,22 +72,8 @@ export function networkCalls(store: Store & StoreView, checkServed: CheckServed)
         return id === undefined ? [] : [{ id }]
       })
     },
-    attachVif: async (uuid, vif) => {
-      const node = nodeOf(uuid)
-      checkUnlocked(node)
-      if (node.network_interface === 'noop') return
-      const free = freeFor(vif, portsOf(uuid), groupsOf(uuid))
-      await updateInfo(free, (info) => ({ ...info, [KEY]: vif.id }))
-    },
-    detachVif: async (uuid, id) => {
-      const node = nodeOf(uuid)
-      checkUnlocked(node)
-      if (node.network_interface === 'noop') return
-      const holder = [...groupsOf(uuid), ...portsOf(uuid)].find((each) => vifOf(each) === id)
-      if (!holder)
-        throw new IronicError(400, `Unable to detach VIF ${id} from node ${uuid} because it is not attached to it.`)
-      await updateInfo(holder, ({ [KEY]: _, ...info }) => info)
-    },
+    attachVif: (uuid, vif) => whileLocked(() => attachVif(uuid, vif)),
+    detachVif: (uuid, id) => whileLocked(() => detachVif(uuid, id)),
   }
 }
 

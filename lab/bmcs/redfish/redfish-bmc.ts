@@ -1,4 +1,3 @@
-import type { NodeRecord, PortRecord } from '../../../base/wire/index.js'
 import {
   bootsIso,
   type Bmc,
@@ -7,7 +6,7 @@ import {
   type BootMedia,
   type BootSource,
 } from '../../../ironic-mock/index.js'
-import type { BootFiles } from '../../images/boot-files.js'
+import { publishBootScript, type ScriptedNode } from '../../images/boot-script.js'
 import { bootDeviceOf, probedBmcCall, throughProbe, type BmcCaller } from '../probed-bmc.js'
 import { setBootOverride, type BootOverride } from './redfish-boot.js'
 import { changeByRedfish } from './redfish-changes.js'
@@ -19,10 +18,7 @@ import { hardwareReport, systemReport } from './redfish-report.js'
 import { subscribeTo, subscriptionsOf, unsubscribeFrom } from './redfish-subscriptions.js'
 import { powerIn, type RedfishSystem } from './redfish-system.js'
 
-export interface RedfishBmcOptions extends BmcCaller {
-  readonly record: Readonly<NodeRecord>
-  readonly ports: readonly PortRecord[]
-  readonly files: BootFiles
+export interface RedfishBmcOptions extends BmcCaller, ScriptedNode {
   /** Reads the node's `driver_info`, and is called for each call: a wrong one is an error of the call. */
   readonly system: () => Promise<RedfishSystem>
 }
@@ -74,19 +70,8 @@ export class RedfishBmc implements Bmc {
     if (source.kind === 'cdrom') return { target: 'Cd', isPersistent: false }
     if (source.kind !== 'disk' && image !== undefined)
       return hasMedia ? { target: 'Cd', isPersistent } : { target: 'UefiHttp', isPersistent, url: image }
-    this.#publishScript(source)
+    if (!bootsIso(this.#options.record)) publishBootScript(this.#options, source)
     return { target: source.kind === 'disk' ? 'Hdd' : 'Pxe', isPersistent }
-  }
-
-  /** Has the boot script of the node's NICs lead to where the machine is to boot from. */
-  #publishScript(source: BootSource): void {
-    const { record, ports, files } = this.#options
-    const macs = ports.map(({ address }) => address)
-    if (bootsIso(record)) return
-    if (source.kind === 'pxe') return files.publishScript(record.uuid, macs, source)
-    if (source.kind === 'live' && 'kernel' in source.image)
-      return files.publishScript(record.uuid, macs, { ...source.image, append: '' })
-    files.publishScript(record.uuid, macs, 'disk')
   }
 
   #call<T>(request: BmcRequest, work: () => Promise<T>): Promise<T> {

@@ -24,6 +24,7 @@ export function ironicElsewhere(options: Partial<ServeOptions> & { speed: number
 }
 
 interface EnrolledNode {
+  driver?: 'redfish' | 'ipmi'
   bootInterface?: string
   driverInfo?: Record<string, string>
 }

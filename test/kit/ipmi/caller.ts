@@ -1,7 +1,9 @@
+import { openRequest } from '../../../bmc/ipmi/client/caller-handshake.js'
+import { readResponse, requestMessage } from '../../../bmc/ipmi/protocol/ipmi-message.js'
 import { CIPHER_SUITES, type CipherSuite } from '../../../bmc/ipmi/protocol/cipher-suites.js'
 import { PAYLOAD, plainPacket, readPacket } from '../../../bmc/ipmi/protocol/packet.js'
 import { readRmcp, RMCP_IPMI, rmcpDatagram } from '../../../bmc/ipmi/protocol/rmcp.js'
-import { integrityKey, rakp3Code, type RakpHandshake } from '../../../bmc/ipmi/session/rakp.js'
+import { encodeUint32, integrityKey, rakp3Code, type RakpHandshake } from '../../../bmc/ipmi/session/rakp.js'
 import { Session } from '../../../bmc/ipmi/session/session.js'
 import type { IpmiAccount, IpmiBmc } from '../../../bmc/ipmi/index.js'
 import { ADMIN } from './served.js'
@@ -19,19 +21,14 @@ export interface Response {
   data: Buffer
 }
 
-const checksum = (bytes: Buffer): number => -bytes.reduce((sum, byte) => sum + byte, 0) & 0xff
-
 /** The bytes of an IPMI request. */
-export function requestOf(netFn: number, command: number, data: readonly number[] = [], lun = 0): Buffer {
-  const head = Buffer.from([0x20, (netFn << 2) | lun])
-  const body = Buffer.from([0x81, 0x04, command, ...data])
-  return Buffer.concat([head, Buffer.from([checksum(head)]), body, Buffer.from([checksum(body)])])
-}
+export const requestOf = (netFn: number, command: number, data: readonly number[] = [], lun = 0): Buffer =>
+  requestMessage(netFn, command, { data, lun })
 
-const responseIn = (message: Buffer): Response => ({
-  completion: message[6]!,
-  data: Buffer.from(message.subarray(7, message.length - 1)),
-})
+function responseIn(message: Buffer): Response {
+  const { completion, data } = readResponse(message)!
+  return { completion, data }
+}
 
 /** All answers of a BMC to a datagram. */
 export async function exchanged(bmc: IpmiBmc, datagram: Buffer): Promise<Buffer[]> {
@@ -58,20 +55,10 @@ export async function sessionless(
   return responseIn((await payloadOf(bmc, datagram))!)
 }
 
-const number = (value: number): Buffer => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32LE(value)
-  return bytes
-}
-
 export const REMOTE = 0xa0a2a3a4
 
 export const openRequestOf = (algorithms: readonly number[], privilege = 0, remote = REMOTE): Buffer =>
-  Buffer.concat([
-    Buffer.from([0, privilege, 0, 0]),
-    number(remote),
-    ...algorithms.map((each, kind) => Buffer.from([kind, 0, 0, 8, each, 0, 0, 0])),
-  ])
+  openRequest(algorithms, privilege, remote)
 
 /** A status that refused a step of a handshake, or null for a step that was not answered. */
 export class Refused extends Error {
@@ -131,7 +118,13 @@ export async function openSession(bmc: IpmiBmc, options: CallerOptions = {}): Pr
   const name = Buffer.from(username)
   const callerRandom = Buffer.alloc(16, 7)
   const role = privilege | 0x10
-  const rakp1 = Buffer.concat([Buffer.alloc(4), number(id), callerRandom, Buffer.from([role, 0, 0, name.length]), name])
+  const rakp1 = Buffer.concat([
+    Buffer.alloc(4),
+    encodeUint32(id),
+    callerRandom,
+    Buffer.from([role, 0, 0, name.length]),
+    name,
+  ])
   const challenged = await payloadOf(bmc, plain(PAYLOAD.rakp1, rakp1))
   if (challenged?.[1] !== 0) throw new Refused('rakp2', challenged?.[1] ?? null)
   const exchange: RakpHandshake = {
@@ -145,7 +138,7 @@ export async function openSession(bmc: IpmiBmc, options: CallerOptions = {}): Pr
     bmcRandom: challenged.subarray(8, 24),
     guid: challenged.subarray(24, 40),
   }
-  const rakp3 = Buffer.concat([Buffer.alloc(4), number(id), rakp3Code(exchange)])
+  const rakp3 = Buffer.concat([Buffer.alloc(4), encodeUint32(id), rakp3Code(exchange)])
   const proved = await payloadOf(bmc, plain(PAYLOAD.rakp3, rakp3))
   if (proved?.[1] !== 0) throw new Refused('rakp4', proved?.[1] ?? null)
   return new Caller(bmc, callerSession(exchange, suite, id), id)

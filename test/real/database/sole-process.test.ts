@@ -6,7 +6,7 @@ import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/databa
 import { PostgresSession } from '../../../ironic-mock/store/postgres/postgres-session.js'
 import { ENTERING, SoleProcess } from '../../../ironic-mock/store/postgres/sole-process.js'
 import { CuttableLink } from '../../kit/cuttable-link.js'
-import { addressOf, openMemberStore } from '../../kit/members/member-cluster.js'
+import { addressOf, openMemberStore, type SharedStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
 import { PostgresServer } from '../postgres.js'
 
@@ -22,6 +22,17 @@ afterEach(async () => {
   await scope[Symbol.asyncDispose]()
   scope = new Scope()
 })
+
+/** Waits until a process is alone with a schema. */
+const someIsAlone = ({ schema }: DatabaseAddress): Promise<void> =>
+  expect
+    .poll(
+      () =>
+        server.sql(`select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock'
+      and classid = '"${schema}".streams'::regclass`),
+      { timeout: 10_000 },
+    )
+    .toBe('1')
 
 /** Address of a schema with its tables. */
 async function newAddress(): Promise<DatabaseAddress> {
@@ -121,9 +132,7 @@ test('a change of a process that came while another was alone is seen there by t
   const address = addressOf(server, `sole-${++schemas}`)
   const one = scope.use(await openMemberStore(address, 'one', systemClock()))
   await one.createNode(node('a'))
-  const held = `select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock'
-    and classid = '"${address.schema}".streams'::regclass`
-  await expect.poll(() => server.sql(held)).toBe('1')
+  await someIsAlone(address)
   for (let revision = 1; revision <= 3; revision++) {
     const two = await openMemberStore(address, 'two', systemClock())
     await two.commit({ node: 'a', expect: 2 * revision - 1, patch: { description: 'by two' } })
@@ -133,7 +142,7 @@ test('a change of a process that came while another was alone is seen there by t
     await two.others!.catchUp()
     expect(two.records.nodes.get('a')?.revision).toBe(2 * revision + 1)
     await two[Symbol.asyncDispose]()
-    await expect.poll(() => server.sql(held)).toBe('1')
+    await someIsAlone(address)
   }
 }, 40_000)
 
@@ -153,4 +162,32 @@ test('a process of machines comes and goes, and the only Ironic is alone meanwhi
   await fleet[Symbol.asyncDispose]()
   await hear()
   expect(one.sole.isAlone).toBe(true)
+})
+
+test('ids grow in the order in which records are made, also when a process was alone in between', async () => {
+  const address = await newAddress()
+  const open = async (host: string) => scope.use(await openMemberStore(address, host, systemClock()))
+  const one = await open('one')
+  const made: string[] = []
+  const make = async (store: SharedStore, count: number): Promise<void> => {
+    await store.others!.catchUp()
+    for (let each = 0; each < count; each++) {
+      const uuid = `node-${made.length}`
+      await store.createNode(node(uuid))
+      made.push(uuid)
+    }
+  }
+  for (let round = 0; round < 2; round++) {
+    await someIsAlone(address)
+    await make(one, 3)
+    const two = await openMemberStore(address, `two-${round}`, systemClock())
+    await make(two, 3)
+    await make(one, 3)
+    await make(two, 3)
+    await two[Symbol.asyncDispose]()
+  }
+  await someIsAlone(address)
+  await make(one, 3)
+  const listed = `select string_agg(uuid, ' ' order by id) from "${address.schema}".nodes`
+  expect(await server.sql(listed)).toBe(made.join(' '))
 })

@@ -682,10 +682,10 @@ export const CONDUCTOR_MUTANTS = fidelityMutants('conductor', [
     to: "return hasMedia && this.#options.record.driver !== 'idrac' ? { target: 'Cd', isPersistent }",
   },
   {
-    row: 'Machines elsewhere are also reached by IPMI',
-    does: 'makes a BMC for it',
-    file: 'lab/bmcs/remote-bmcs.ts',
-    from: "if (protocol !== 'redfish') return",
-    to: 'if (protocol === null) return',
+    row: 'Machines are reached by all of ipmitool',
+    does: 'asks as if it were not there',
+    file: 'lab/bmcs/ipmi/ipmi-access.ts',
+    from: 'if (textOf(name, none) !== none)',
+    to: 'if (textOf(name, none) === name)',
   },
 ])

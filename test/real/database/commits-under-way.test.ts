@@ -8,7 +8,7 @@ import { addressOf, openMemberStore, type SharedStore } from '../../kit/members/
 import { node } from '../../kit/store-records.js'
 import { PostgresServer } from '../postgres.js'
 
-/** Transactions that are sent one behind another: what becomes of the second when the first fails, and of both when the connection breaks. */
+/** A transaction that is under way, and a change that waits for it: both while another process is first, and while connections break. */
 
 let server: PostgresServer
 beforeAll(async () => {
@@ -31,7 +31,7 @@ interface Scene {
 }
 
 async function lockedScene(): Promise<Scene> {
-  const address = addressOf(server, `sent-${++schemas}`)
+  const address = addressOf(server, `commits-${++schemas}`)
   const store = scope.use(await openMemberStore(address, 'one', systemClock()))
   for (const uuid of ['a', 'b', 'c']) await store.createNode(node(uuid))
   const blocker = await connectDatabase(address)
@@ -56,22 +56,6 @@ async function descriptions(address: DatabaseAddress): Promise<(string | null | 
   return Promise.all(['a', 'b', 'c'].map(async (uuid) => (await other.node(uuid))?.node.description))
 }
 
-test('a change of another node waits for nothing of the first but its place in the stream', async () => {
-  const { address, store, blocker } = await lockedScene()
-  const ended: string[] = []
-  const changes = [change(store, 'a', 'first').then(() => ended.push('a'))]
-  await waiting(1)
-  changes.push(change(store, 'b', 'second').then(() => ended.push('b')))
-  await sent()
-  // This one is worked out from the first, and so after it.
-  changes.push(change(store, 'a', 'third', 2).then(() => ended.push('a again')))
-  expect(ended).toEqual([])
-  await blocker.query('commit')
-  await Promise.all(changes)
-  expect(ended).toEqual(['a', 'b', 'a again'])
-  expect(await descriptions(address)).toEqual(['third', 'second', node('c').description])
-})
-
 test('both are made again when the connection breaks, each once', async () => {
   const { address, store, blocker } = await lockedScene()
   const changes = [change(store, 'a', 'first')]
@@ -85,7 +69,7 @@ test('both are made again when the connection breaks, each once', async () => {
   expect(await descriptions(address)).toEqual(['first', 'second', node('c').description])
 })
 
-test('where another process was first with the node of the first, that is refused, and the second is made', async () => {
+test('where another process was first with a node, the change is refused, and the one that waited is made', async () => {
   const { address, store, blocker } = await lockedScene()
   const other = scope.use(await openMemberStore(address, 'two', systemClock()))
   const theirs = change(other, 'a', 'theirs')
@@ -102,11 +86,10 @@ test('where another process was first with the node of the first, that is refuse
   expect(await descriptions(address)).toEqual(['theirs', 'second', 'after'])
 })
 
-test('what is refused because of the first is judged again after it', async () => {
+test('a change that waits is judged by what was under way before it', async () => {
   const { store, blocker } = await lockedScene()
   const first = change(store, 'a', 'first')
   await waiting(1)
-  // Refused by the records as they are: the first is not in them yet.
   const second = change(store, 'a', 'second', 2)
   const third = expect(change(store, 'a', 'third', 1)).rejects.toThrow(StaleRevision)
   await sent()
