@@ -29,6 +29,7 @@ const STORES: Record<string, string> = {
   'ironic-mock/store/store-resources.ts': 'in `database` of the state',
   'ironic-mock/auth/htpasswd.ts': 'passwords that were checked: the same ones are right',
   'ironic-mock/auth/password-comparisons.ts': 'comparisons under way: none at rest',
+  'ironic-mock/conductor/records/answered-questions.ts': 'a new API asks again',
   'ironic-mock/conductor/records/allocations.ts': 'searches under way: none at rest',
   'ironic-mock/conductor/core/node-queues.ts': 'changes that wait for another: none at rest',
   'agent/command-waiters.ts': 'requests under way: none at rest',

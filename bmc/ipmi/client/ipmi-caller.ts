@@ -9,7 +9,7 @@ import { readRmcp, RMCP_IPMI, rmcpDatagram } from '../protocol/rmcp.js'
 import { encodeUint32 } from '../session/rakp.js'
 import type { Session } from '../session/session.js'
 import { IpmiLoginRefused, openCallerSession, type AskPlainly } from './caller-handshake.js'
-import { UdpChannel } from './udp-channel.js'
+import { IpmiSilence, UdpChannel } from './udp-channel.js'
 
 const APPLICATION = 0x06
 const SET_PRIVILEGE = 0x3b
@@ -53,13 +53,17 @@ export async function callBmc<T>(
     if (response.completion !== COMPLETION.ok) throw new IpmiCommandError(response.completion)
     return response.data
   }
+  // A BMC that has been reset has ended it, and one that is gone will.
+  const close = () => command(APPLICATION, CLOSE_SESSION, encodeUint32(id)).catch(() => {})
   try {
     // Each session begins as a user's.
     await command(APPLICATION, SET_PRIVILEGE, [options.privilege])
-    return await work(command)
-  } finally {
-    // A BMC that has been reset has ended it, and one that is gone will.
-    await command(APPLICATION, CLOSE_SESSION, encodeUint32(id)).catch(() => {})
+    const result = await work(command)
+    await close()
+    return result
+  } catch (error) {
+    if (!(error instanceof IpmiSilence)) await close()
+    throw error
   }
 }
 

@@ -1,6 +1,6 @@
 import { UserError } from '../../../base/runtime/index.js'
 import { formatClientValue, type NodeRecord } from '../../../base/wire/index.js'
-import { CIPHER_SUITES, PRIVILEGE, type IpmiCallerOptions } from '../../../bmc/ipmi/index.js'
+import { accountProblem, CIPHER_SUITES, PRIVILEGE, type IpmiCallerOptions } from '../../../bmc/ipmi/index.js'
 
 /** How the BMC of a node is reached by IPMI, from its `driver_info`. */
 export type IpmiAccess = Pick<IpmiCallerOptions, 'address' | 'account' | 'privilege' | 'suite'>
@@ -30,9 +30,14 @@ export function ipmiAccessOf({ uuid, driver_info: info }: Pick<NodeRecord, 'uuid
     throw refusal(
       `Invalid privilege level value:${level}, the valid value can be one of ${Object.keys(LEVELS).join(', ')}`,
     )
+  const host = textOf('ipmi_address')
+  if (host === '') throw refusal("Missing the following IPMI credentials in node's driver_info: ['ipmi_address'].")
+  const account = { username: textOf('ipmi_username'), password: textOf('ipmi_password') }
+  const problem = accountProblem(account)
+  if (problem !== undefined) throw refusal(`node ${uuid}: ${problem}`)
   return {
-    address: { host: textOf('ipmi_address'), port: portIn(textOf('ipmi_port', String(DEFAULT_IPMI_PORT))) },
-    account: { username: textOf('ipmi_username'), password: textOf('ipmi_password') },
+    address: { host, port: portIn(textOf('ipmi_port', String(DEFAULT_IPMI_PORT))) },
+    account,
     privilege,
     suite: suiteIn(info.ipmi_cipher_suite),
   }

@@ -23,7 +23,7 @@ interface ReachedIpmi extends AsyncDisposable {
   readonly served: ServedIpmi
   readonly scripts: readonly string[]
   readonly port: number
-  bmc(info?: JsonObject, port?: number): Promise<Bmc>
+  bmc(info?: JsonObject, port?: number, signal?: AbortSignal): Promise<Bmc>
 }
 
 async function reachedIpmi(hardware: object = {}): Promise<ReachedIpmi> {
@@ -46,10 +46,10 @@ async function reachedIpmi(hardware: object = {}): Promise<ReachedIpmi> {
     served,
     scripts,
     port,
-    bmc: (info = {}, at = port) => {
+    bmc: (info = {}, at = port, signal = undefined) => {
       const account = { ipmi_username: ADMIN.username, ipmi_password: ADMIN.password }
       const driver_info = { ipmi_address: '127.0.0.1', ipmi_port: at, ...account, ...info }
-      return remote.of(aNode({ uuid: 'the-node', driver: 'ipmi', boot_interface: 'ipxe', driver_info }), [])
+      return remote.of(aNode({ uuid: 'the-node', driver: 'ipmi', boot_interface: 'ipxe', driver_info }), [], signal)
     },
     [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose](),
   }
@@ -124,6 +124,13 @@ describe('a BMC by IPMI', () => {
     ['IPMI 1.5', { ipmi_protocol_version: 1.5 }, 'IPMI 1.5 is not supported for machines elsewhere'],
     ['bridging', { ipmi_bridging: 'dual' }, 'ipmi_bridging is not supported for machines elsewhere'],
     ['a key of the BMC', { ipmi_hex_kg_key: 'ab' }, 'ipmi_hex_kg_key is not supported for machines elsewhere'],
+    [
+      'no address',
+      { ipmi_address: '' },
+      "Missing the following IPMI credentials in node's driver_info: ['ipmi_address'].",
+    ],
+    ['a password that is too long', { ipmi_password: 'x'.repeat(21) }, 'IPMI passwords have at most 20 bytes'],
+    ['a name that is too long', { ipmi_username: 'é'.repeat(9) }, 'IPMI names have at most 16 bytes; this one has 18'],
     ['a cipher suite that is no number', { ipmi_cipher_suite: 'best' }, 'Invalid cipher suite best, expected a number'],
     ['a cipher suite without encryption', { ipmi_cipher_suite: 0 }, 'cipher suite 0 is not supported'],
   ])('is not asked with %s', async (_, info, sentence) => {
@@ -167,6 +174,21 @@ describe('a BMC by IPMI', () => {
     await using there = await reachedIpmi()
     await there.served.server.close(there.served.machine().spec.id)
     expect(await failure((await there.bmc()).power())).toMatchObject({ why: 'unreachable' })
+  })
+
+  test('is not waited for once the caller gives up', async () => {
+    await using there = await reachedIpmi()
+    const socket = createSocket('udp4')
+    socket.bind(0, '127.0.0.1')
+    await once(socket, 'listening')
+    const controller = new AbortController()
+    socket.on('message', () => controller.abort(new Error('given up')))
+    try {
+      const bmc = await there.bmc({}, socket.address().port, controller.signal)
+      expect(await failure(bmc.power())).toMatchObject({ message: 'given up' })
+    } finally {
+      socket.close()
+    }
   })
 
   test('answers or refuses each of many callers at once', async () => {

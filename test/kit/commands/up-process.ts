@@ -33,6 +33,8 @@ export class UpProcess {
   readonly stray: string[] = []
   /** URL of the BMCs, once it is {@link ready}. */
   redfishUrl: string | undefined
+  /** Where machines elsewhere find their boot files, once it is {@link ready}. */
+  bootUrl: string | undefined
   /** Resolves with the URL of the API, or rejects when the process ended before. */
   readonly ready: Promise<string>
   /** Resolves when the process is gone and all that it had said has been read. */
@@ -52,6 +54,7 @@ export class UpProcess {
         if (line['event'] === 'node') this.nodes.push(line as unknown as NodeLine)
         if (line['event'] !== 'ready') return
         this.redfishUrl = line['redfish_url'] as string | undefined
+        this.bootUrl = line['boot_url'] as string | undefined
         resolve(String(line['ironic_url']))
       })
       const failed = (why: string) => reject(new Error(`ironstage ${why}: ${this.stray.join('\n')}`))

@@ -1,27 +1,23 @@
 import { readFile } from 'node:fs/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { openFleet } from '../../../apps/fleet/index.js'
-import { LabClock, Scope, seededRandom, silent, systemRandom } from '../../../base/runtime/index.js'
+import { LabClock, Scope, silent, systemRandom } from '../../../base/runtime/index.js'
 import { REHEARSAL_IMAGE } from '../../../lab/index.js'
 import { NO_PACE } from '../../../machine/index.js'
 import { FLEET_ACCOUNT } from '../../kit/fleet/fleet-and-ironic.js'
 import { slowImage } from '../../kit/fleet/slow-image.js'
-import { UpIronics } from '../../kit/members/up-ironics.js'
-import { RoundRobin } from '../../kit/round-robin.js'
-import { PostgresServer } from '../postgres.js'
+import { severalIronics } from '../several-ironics.js'
 import { openstackClients } from '../programs/clients/baremetal.js'
 import { FUNCTIONAL_TESTS, functionalTests } from '../programs/clients/functional.js'
 import { HARDWARE_ANSWERS, lifecycleAnswers } from '../programs/clients/gophercloud-answers.js'
 import { gophercloud, gophercloudProgram } from '../programs/clients/gophercloud.js'
 import { INSTALLATION } from '../programs/clients/served.js'
-import { expectAllPassed, tempestFolder, tempestTests } from '../programs/clients/tempest.js'
 
 /** Suites of real clients, each call of which goes to the next of several APIs of one database. */
 
 beforeAll(async () => {
   await openstackClients()
   await gophercloudProgram()
-  await tempestFolder()
 }, INSTALLATION)
 
 /** Machines of the scenarios. */
@@ -75,19 +71,3 @@ test('all functional tests of openstacksdk pass against two APIs and two conduct
   expect(outcomes).toHaveLength(FUNCTIONAL_TESTS)
   expect(Math.min(...proxy.counts)).toBeGreaterThan(FUNCTIONAL_TESTS)
 })
-
-test('all API tests of ironic-tempest-plugin pass against two APIs and two conductors behind a proxy', async () => {
-  await using scope = new Scope()
-  const { proxy } = await severalIronics(scope, ['--profile', 'upstream'])
-  expectAllPassed(await tempestTests(proxy.url))
-  expect(Math.min(...proxy.counts)).toBeGreaterThan(1000)
-})
-
-async function severalIronics(scope: Scope, options: readonly string[]): Promise<{ proxy: RoundRobin }> {
-  const server = scope.use(await PostgresServer.open({ access: ['host all postgres 127.0.0.1/32 trust'] }))
-  const database = `postgres://postgres@127.0.0.1:${server.port}/postgres`
-  const random = seededRandom(Date.now() % 100_000)
-  const roles = ['conductor', 'conductor', 'api', 'api'] as const
-  const ironics = scope.use(await UpIronics.open(database, roles, random, options))
-  return { proxy: scope.use(await RoundRobin.open(ironics.apis)) }
-}

@@ -42,8 +42,8 @@ test("OpenIPMI's BMC is asked for its power, switched, and told its boot device;
   await bmc.setPower('rebooting')
   await bmc.setPower('power off')
   expect(await bmc.power()).toBe('power off')
-  const told = (await there.chassisCalls()).filter((call) => call.startsWith('set '))
+  const changes = (await there.chassisCalls()).filter((call) => call.startsWith('set '))
   // Its name for the disk is `default`.
-  expect(told).toEqual(['set boot pxe', 'set power 1', 'set boot default', 'set power 0', 'set power 1', 'set power 0'])
+  expect(changes).toEqual(['set boot pxe', 'set power 1', 'set boot default', 'set power 0', 'set power 1', 'set power 0'])
   await expect((await bmcWith('secret-2')).power()).rejects.toMatchObject({ why: 'unauthorized' })
 })

@@ -17,7 +17,7 @@ export const openIpmiFolder = (): Promise<string> =>
 /** The one BMC that `ipmi_sim` is: no part of ironstage. It has cipher suites up to 3. */
 export interface OpenIpmi extends AsyncDisposable {
   readonly port: number
-  /** What it has told the chassis, a line each: `set power 1`. */
+  /** Its calls of the chassis: `set power 1`. */
   chassisCalls(): Promise<readonly string[]>
 }
 

@@ -281,8 +281,8 @@ export const API_MUTANTS = fidelityMutants('ironic-api', [
     row: 'VIFs on `flat` and `neutron`',
     does: 'attaches what Neutron knows',
     file: 'ironic-mock/conductor/records/make-network-calls.ts',
-    from: '      const free = freeFor(vif,',
-    to: '      if (!/^[0-9a-f-]{36}$/.test(vif.id)) throw new IronicError(400, `Port ${vif.id} could not be found.`)\n      const free = freeFor(vif,',
+    from: '    const free = freeFor(vif,',
+    to: '    if (!/^[0-9a-f-]{36}$/.test(vif.id)) throw new IronicError(400, `Port ${vif.id} could not be found.`)\n    const free = freeFor(vif,',
   },
   {
     row: 'A console is a program that the conductor starts',

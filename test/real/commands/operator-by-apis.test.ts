@@ -6,12 +6,10 @@ import { Behaviours, openKube } from '../../../base/kubernetes/index.js'
 import { LabClock, Scope, seededRandom, silent, systemRandom } from '../../../base/runtime/index.js'
 import { HttpTransport, IronicClient } from '../../../base/wire/index.js'
 import { NO_PACE } from '../../../machine/index.js'
-import { UpIronics } from '../../kit/members/up-ironics.js'
 import type { OperatorCall } from '../../kit/operator/operator-calls.js'
 import { OPERATOR_SCENES, SCENE_IRONIC } from '../../kit/operator/operator-scenes.js'
 import { OperatorStage, sceneImages, type OperatorRecord, type SceneLab } from '../../kit/operator/operator-stage.js'
-import { RoundRobin } from '../../kit/round-robin.js'
-import { PostgresServer } from '../postgres.js'
+import { severalIronics } from '../several-ironics.js'
 
 /**
  * BareMetal Operator's controllers, each call of which goes to the next of two APIs of one database. The records are those of
@@ -22,13 +20,20 @@ import { PostgresServer } from '../postgres.js'
 const SPEED = 60
 const RECORDS = new URL('../../fixtures/baremetal-operator/', import.meta.url)
 const ACCOUNT = { username: 'admin', password: 'secret' }
+const OPTIONS = [
+  '--speed',
+  String(SPEED),
+  '--profile',
+  SCENE_IRONIC.profile,
+  ...SCENE_IRONIC.set.flatMap((option) => ['--set', option]),
+]
 const IMAGES = 'http://images.invalid/ironic-python-agent'
 
-test.each(['custom', 'image changed', 'reboots', 'inspected again'])(
+test.each(['custom', 'reboots', 'inspected again'])(
   '%s: calls and states behind two APIs and two conductors are those of the real operator with one Ironic',
   async (name) => {
     await using scope = new Scope()
-    const proxy = await severalIronics(scope)
+    const { proxy } = await severalIronics(scope, OPTIONS)
     const clock = new LabClock({ mode: SPEED })
     const random = seededRandom(1)
     const host = await onlyHost(scope, clock)
@@ -62,16 +67,6 @@ test.each(['custom', 'image changed', 'reboots', 'inspected again'])(
 )
 
 const oneIronic = (): Promise<never> => Promise.reject(new Error('the scene is one of a single Ironic'))
-
-async function severalIronics(scope: Scope): Promise<RoundRobin> {
-  const server = scope.use(await PostgresServer.open({ access: ['host all postgres 127.0.0.1/32 trust'] }))
-  const database = `postgres://postgres@127.0.0.1:${server.port}/postgres`
-  const { profile, set } = SCENE_IRONIC
-  const options = ['--speed', String(SPEED), '--profile', profile, ...set.flatMap((option) => ['--set', option])]
-  const roles = ['conductor', 'conductor', 'api', 'api'] as const
-  const ironics = scope.use(await UpIronics.open(database, roles, seededRandom(Date.now() % 100_000), options))
-  return scope.use(await RoundRobin.open(ironics.apis))
-}
 
 /** The machine of a fleet with one. */
 async function onlyHost(scope: Scope, clock: LabClock): Promise<FleetHost> {
