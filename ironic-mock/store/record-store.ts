@@ -1,4 +1,11 @@
-import type { JsonObject, NodeRecord, PortRecord, ResourceKind, ResourceRecords } from '../../base/wire/index.js'
+import type {
+  JsonObject,
+  NodeRecord,
+  PortRecord,
+  ProvisionState,
+  ResourceKind,
+  ResourceRecords,
+} from '../../base/wire/index.js'
 import { forget } from './forget.js'
 import { leanNode, leanPort } from './lean-records.js'
 import { emptyTables, RESOURCE_KINDS, type ResourceTable } from './store-resources.js'
@@ -61,6 +68,8 @@ export interface NodeWork {
   readonly deadlines: ReadonlyMap<string, number>
 }
 
+const NO_NODES: ReadonlySet<string> = new Set()
+
 /**
  * The database in memory: every read is answered from here. It changes only inside a flush, together with the rows, so
  * readers always see it equal to the database.
@@ -79,6 +88,7 @@ export class Records {
   lastPort: number
   lastEffect: number
   readonly #tables = emptyTables()
+  readonly #nodesByState = new Map<ProvisionState, Set<string>>()
   /** True after a node came later than one with a larger id, as from another process. */
   #nodesAreOutOfOrder = false
 
@@ -95,6 +105,7 @@ export class Records {
     this.lastPort = from?.lastPort ?? 0
     this.lastEffect = from?.lastEffect ?? 0
     if (!from) return
+    for (const [state, uuids] of from.#nodesByState) this.#nodesByState.set(state, new Set(uuids))
     for (const [node, queue] of from.effects) this.effects.set(node, [...queue])
     for (const [node, limits] of from.deadlines) this.deadlines.set(node, new Map(limits))
     for (const kind of RESOURCE_KINDS) {
@@ -111,14 +122,29 @@ export class Records {
   }
 
   putNode(entry: NodeEntry): void {
-    const { id, uuid, name, instance_uuid } = entry.columns
+    const { id, uuid, name, instance_uuid, provision_state } = entry.columns
     const before = this.nodes.get(uuid)
     if (before) this.#forgetKeys(before)
+    this.#moveState(uuid, before?.columns.provision_state, provision_state)
     if (!before && id < this.lastNode) this.#nodesAreOutOfOrder = true
     this.nodes.set(uuid, entry)
     if (name !== null) this.nodesByName.set(name, uuid)
     if (instance_uuid !== null) this.nodesByInstance.set(instance_uuid, uuid)
     this.lastNode = Math.max(this.lastNode, id)
+  }
+
+  /** Uuids of the nodes in a state, which are few in most states. */
+  nodesIn(state: ProvisionState): ReadonlySet<string> {
+    return this.#nodesByState.get(state) ?? NO_NODES
+  }
+
+  #moveState(uuid: string, before: ProvisionState | undefined, after: ProvisionState | undefined): void {
+    if (before === after) return
+    if (before !== undefined) this.#nodesByState.get(before)?.delete(uuid)
+    if (after === undefined) return
+    const uuids = this.#nodesByState.get(after)
+    if (uuids) uuids.add(uuid)
+    else this.#nodesByState.set(after, new Set([uuid]))
   }
 
   /** All nodes in the order of their ids. */
@@ -136,6 +162,7 @@ export class Records {
     const entry = this.nodes.get(uuid)
     if (!entry) return
     this.#forgetKeys(entry)
+    this.#moveState(uuid, entry.columns.provision_state, undefined)
     this.nodes.delete(uuid)
     this.effects.delete(uuid)
     this.deadlines.delete(uuid)

@@ -22,7 +22,7 @@ export class ActiveFault {
     readonly fault: Fault,
     seed: number,
   ) {
-    this.random = seededRandom(seed)
+    this.random = seededRandom(spreadSeed(seed))
     this.kinds = pointsOf(fault)
     this.order = Number(id.replace(/^\D+/, ''))
   }
@@ -54,4 +54,15 @@ export class ActiveFault {
   report(): FaultReport {
     return { id: this.id, ...this.fault, struck: this.struck }
   }
+}
+
+/**
+ * Small seeds begin with numbers that are all close to 1, so that no fault with a probability would strike at its first match.
+ * These are the last steps of MurmurHash3, of which each bit changes about half of the result's.
+ */
+function spreadSeed(seed: number): number {
+  let bits = seed | 0
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+  return bits ^ (bits >>> 16)
 }

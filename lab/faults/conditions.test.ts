@@ -69,6 +69,15 @@ describe('a fault strikes', () => {
     expect(struck).toBeLessThan(35)
   })
 
+  test('with a probability at the first match, too', async () => {
+    await using lab = await withNode()
+    for (let count = 0; count < 40; count++) lab.faults.add({ ...unavailable, probability: 0.5 })
+    await statuses(lab, 1)
+    const struck = lab.faults.list().filter((fault) => fault.struck > 0).length
+    expect(struck).toBeGreaterThan(5)
+    expect(struck).toBeLessThan(35)
+  })
+
   test('between two times', async () => {
     await using lab = await withNode()
     lab.faults.add({ ...unavailable, between: [minutes(1), minutes(2)] })

@@ -26,13 +26,10 @@ export function checkConcurrency(records: Records, target: string, conf: Conduct
   }
 
   function limit(most: number, states: readonly ProvisionState[], action: string): void {
-    if (records.nodes.size < most) return
-    let count = 0
-    for (const { columns, record } of records.nodes.values()) {
-      if (!states.includes(columns.provision_state)) continue
-      if (!conf.maxConcurrentPerConductorGroup || record.conductor_group === conf.conductorGroup) count++
-    }
-    if (count >= most)
+    const nodes = states.flatMap((state) => [...records.nodesIn(state)])
+    const isCounted = (uuid: string): boolean =>
+      !conf.maxConcurrentPerConductorGroup || records.nodes.get(uuid)!.record.conductor_group === conf.conductorGroup
+    if (nodes.filter(isCounted).length >= most)
       throw new IronicError(
         503,
         `Unable to process request at this time. The concurrent action limit for ${action} has been reached. Please contact your administrator and try again later.`,

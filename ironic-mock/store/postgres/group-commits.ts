@@ -7,8 +7,9 @@ import { isOfServer } from './is-of-server.js'
 import { DATABASE_WAIT, type PostgresSession } from './postgres-session.js'
 import { OrderedIds } from './ordered-ids.js'
 import type { RecordFollower } from './record-follower.js'
-import { ROW_HAS_CHANGED, transactionOf } from './row-statements.js'
+import { ROW_HAS_CHANGED } from './row-statements.js'
 import type { SoleProcess } from './sole-process.js'
+import { transactionOf } from './transaction.js'
 
 interface CommitParts {
   readonly session: PostgresSession

@@ -25,53 +25,8 @@ export class RowVersions {
   }
 }
 
-/** The place of a transaction among the commits of its process, and the channel on which the others hear of it. */
-export interface CommitNote {
-  readonly stream: number
-  readonly seq: number
-  readonly channel: string
-}
-
-/** A statement of a transaction; one without a name has no values. */
-type TransactionStatement = Partial<Statement> & Pick<Statement, 'text'>
-
-/** The statements of one transaction, the last of which commits. Changes of nodes alone are one statement. */
-export function transactionOf(
-  changes: RecordChanges,
-  versions: RowVersions,
-  { stream, seq, channel }: CommitNote,
-): TransactionStatement[] {
-  const noted = [stream, seq, JSON.stringify(changedKeys(changes)), channel, String(stream)]
-  const alone = updatesAlone(changes, noted)
-  if (alone) return [alone]
-  return [BEGIN, ...rowStatements(changes, versions), { ...NOTE_CHANGE, values: noted }, COMMIT]
-}
-
-const BEGIN = { text: 'begin' }
-const COMMIT = { text: 'commit' }
-
-/** New versions of nodes, entries of their history, and the note of them; undefined where something else changes too. */
-function updatesAlone(
-  { nodes, ports, resources, lists, inventories, history }: RecordChanges,
-  noted: readonly unknown[],
-): Statement | undefined {
-  if (ports.size + resources.size + lists.size + inventories.size > 0) return undefined
-  const updates: NodeUpdate[] = []
-  for (const [uuid, { before, after }] of inOrder(nodes)) {
-    if (!before || !after || before.entry.columns.id !== after.entry.columns.id || !sameKeys(before, after))
-      return undefined
-    updates.push(nodeUpdate(uuid, before, after))
-  }
-  const [first] = updates
-  if (!first) return undefined
-  const ofNodes = updates.length === 1 ? first : first.map((_, column) => updates.map((values) => values[column]))
-  const ofHistory = [history.map(({ node }) => node), history.map(({ text }) => text)]
-  const values = [...noted, ...ofNodes, ...(history.length > 0 ? ofHistory : [])]
-  return { ...(updates.length === 1 ? UPDATE_ONE : UPDATE_SEVERAL)[history.length > 0 ? 1 : 0], values }
-}
-
 /** The statements of some changes, in an order that is the same in every process, so that two do not wait for each other. */
-function rowStatements(changes: RecordChanges, versions: RowVersions): Statement[] {
+export function rowStatements(changes: RecordChanges, versions: RowVersions): Statement[] {
   const statements: Statement[] = []
   for (const [uuid, { before, after }] of inOrder(changes.nodes))
     statements.push(...nodeStatements(uuid, before, after))
@@ -86,7 +41,8 @@ function rowStatements(changes: RecordChanges, versions: RowVersions): Statement
   return statements
 }
 
-const inOrder = <T>(records: ReadonlyMap<string, T>): [string, T][] => [...records].sort(([a], [b]) => (a < b ? -1 : 1))
+export const inOrder = <T>(records: ReadonlyMap<string, T>): [string, T][] =>
+  [...records].sort(([a], [b]) => (a < b ? -1 : 1))
 
 function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): Iterable<Statement> {
   const known = before?.entry.columns.id
@@ -132,9 +88,9 @@ function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): I
 }
 
 /** Uuid, revision before, provision state, revision, record, work, id. */
-type NodeUpdate = readonly [string, number, string, number, string, string | null, number]
+export type NodeUpdate = readonly [string, number, string, number, string, string | null, number]
 
-function nodeUpdate(uuid: string, before: NodeImage, { entry, work }: NodeImage): NodeUpdate {
+export function nodeUpdate(uuid: string, before: NodeImage, { entry, work }: NodeImage): NodeUpdate {
   const { columns, revision, text } = entry
   return [uuid, before.entry.revision, columns.provision_state, revision, text, workText(work), columns.id]
 }
@@ -142,7 +98,7 @@ function nodeUpdate(uuid: string, before: NodeImage, { entry, work }: NodeImage)
 /** A unique value. PostgreSQL has no text with a NUL: such a value is its JSON there. */
 const columnText = (value: string | null): string | null => (value?.includes('\0') ? JSON.stringify(value) : value)
 
-function sameKeys({ entry: before }: NodeImage, { entry: after }: NodeImage): boolean {
+export function sameKeys({ entry: before }: NodeImage, { entry: after }: NodeImage): boolean {
   return (
     before.columns.name === after.columns.name &&
     before.columns.instance_uuid === after.columns.instance_uuid &&
@@ -222,7 +178,7 @@ const unlessOneRow = (statement: string): string =>
 /** SQLSTATE of {@link unlessOneRow}. */
 export const ROW_HAS_CHANGED = '22012'
 
-const statement = (name: string, text: string) => ({ name, text })
+export const statement = (name: string, text: string) => ({ name, text })
 
 const INSERT_NODE = statement(
   'insert-node',
@@ -293,55 +249,6 @@ const PUT_INVENTORY = statement(
 )
 const ADD_HISTORY = statement('add-history', 'insert into history (node, record) values ($1, $2)')
 
-/** The number of a commit in its stream and its keys in the log, for the values 1 to 5 of a statement. */
-const NOTED = `step as (update streams set seq = $2, used = now() where stream = $1 and seq = $2 - 1 returning 1),
-  noted as (insert into changes (stream, seq, keys) select $1, $2, $3 from step returning 1)`
-
-/** The number of a commit in its stream, its keys in the log, and a word to the other processes. */
-const NOTE_CHANGE = statement('note-change', `with ${NOTED} select 1 / count(*), pg_notify($4, $5) from noted`)
-
-/** A change of nodes alone, with a count of the rows that it must change. */
-interface NodesUpdate {
-  readonly update: string
-  readonly count: string
-}
-
-const ONE_NODE: NodesUpdate = {
-  update: `update nodes set provision_state = $8, revision = $9, record = $10, work = $11
-    where uuid = $6 and revision = $7 and id = $12`,
-  count: '1',
-}
-
-const SEVERAL_NODES: NodesUpdate = {
-  update: `update nodes set provision_state = state, revision = new.revision, record = new.record, work = new.work
-    from unnest($6::text[], $7::bigint[], $8::text[], $9::bigint[], $10::text[], $11::text[], $12::bigint[])
-      as new (uuid, was, state, revision, record, work, id)
-    where nodes.uuid = new.uuid and nodes.revision = was and nodes.id = new.id`,
-  count: 'cardinality($6)',
-}
-
-/** All of a commit that changes nodes alone, as one statement, which fails as {@link unlessOneRow} does. */
-const updateNodes = (name: string, { update, count }: NodesUpdate, history = '') =>
-  statement(
-    name,
-    `with updated as (${update} returning 1), ${history} ${NOTED}
-    select 1 / (case (select count(*) from updated) when ${count} then count(*) else 0 end), pg_notify($4, $5) from noted`,
-  )
-
-const WITH_HISTORY = `written as (
-  insert into history (node, record) select node, record from unnest($13::text[], $14::text[]) as new (node, record)
-),`
-
-/** Without and with entries of history. */
-const UPDATE_ONE = [
-  updateNodes('update-one', ONE_NODE),
-  updateNodes('update-one-history', ONE_NODE, WITH_HISTORY),
-] as const
-const UPDATE_SEVERAL = [
-  updateNodes('update-several', SEVERAL_NODES),
-  updateNodes('update-several-history', SEVERAL_NODES, WITH_HISTORY),
-] as const
-
 /** Names of what a transaction has changed, for the processes that follow. */
 export interface ChangedKeys {
   readonly nodes: readonly string[]
@@ -350,10 +257,3 @@ export interface ChangedKeys {
   /** Nodes of which a list has changed. */
   readonly lists: readonly string[]
 }
-
-export const changedKeys = (changes: RecordChanges): ChangedKeys => ({
-  nodes: [...changes.nodes.keys()],
-  ports: [...changes.ports.keys()],
-  resources: [...changes.resources.values()].map(({ kind, uuid }) => [kind, uuid]),
-  lists: [...changes.lists.keys()],
-})

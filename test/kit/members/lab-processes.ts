@@ -7,10 +7,10 @@ import type { MemberRole } from '../../../ironic-mock/index.js'
 import type { ServedLab, ServeOptions } from '../../../lab/index.js'
 import { NO_PACE } from '../../../machine/index.js'
 import { enrolledFleet, ironicElsewhere } from '../fleet/fleet-and-ironic.js'
+import { REAL_PEER_TIMEOUT } from '../../real/limits.js'
 import { addressOf } from './member-cluster.js'
 
-/** How long a process is waited for, in milliseconds. */
-const AWAITED = { timeout: 30_000 }
+const until = { timeout: REAL_PEER_TIMEOUT }
 
 /** Speed of lab time in all processes. */
 export const PROCESS_SPEED = 20
@@ -64,7 +64,7 @@ export class LabProcesses implements AsyncDisposable {
     const idle = await this.add('conductor-1', 'conductor')
     // An API refuses work until it has seen a conductor.
     for (const { served } of [first, second])
-      await expect.poll(() => conductorsAt(served.url), AWAITED).toEqual(['conductor-1', 'conductor-2'])
+      await expect.poll(() => conductorsAt(served.url), until).toEqual(['conductor-1', 'conductor-2'])
     return { first, second, worker, idle }
   }
 

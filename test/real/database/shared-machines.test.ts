@@ -7,6 +7,7 @@ import { FLEET_ACCOUNT } from '../../kit/fleet/fleet-and-ironic.js'
 import { keyOf, LabCommands } from '../../kit/members/lab-commands.js'
 import { LabProcesses, machinesName, PROCESS_SPEED, type LabProcess } from '../../kit/members/lab-processes.js'
 import { addressOf } from '../../kit/members/member-cluster.js'
+import { startTimer } from '../../kit/passed-time.js'
 import { REAL_PEER_TIMEOUT } from '../limits.js'
 import { PostgresServer } from '../postgres.js'
 
@@ -21,7 +22,9 @@ const until = { timeout: REAL_PEER_TIMEOUT }
 /** An API and a conductor, and two processes with two machines each, one of them with TLS, all enrolled. */
 async function twoFleets(processes: LabProcesses) {
   const api = await processes.add('api-1', 'api')
-  const worker = await processes.add('conductor-1', 'conductor')
+  // No call of a BMC but those that a test asks for.
+  const set = ['conductor.sync_power_state_interval=0']
+  const worker = await processes.add('conductor-1', 'conductor', { set })
   const left = await processes.machines(api, { count: 2, namePrefix: 'left-' })
   const right = await processes.machines(api, { count: 2, namePrefix: 'right-', tls: 'own' })
   return { api, worker, left, right }
@@ -316,11 +319,11 @@ test('events of a fleet come until it is killed, and a fleet that is stopped is 
   await expect.poll(notes, until).toEqual([expect.stringContaining(killedName!)])
 
   process.kill(stopped.pid, 'SIGSTOP')
-  const began = systemClock().now()
+  const passed = startTimer()
   const { missing } = await api.lab.journal({ after: '0', limit: 1000 })
   expect(missing?.map(({ process }) => process)).toEqual(expect.arrayContaining([stoppedName]))
   await api.lab.addFault({ match: { machine: 'right-1' }, effect: { kind: 'bmc-silent' } })
-  expect(systemClock().now() - began).toBeLessThan(30_000)
+  expect(passed().unhindered).toBeLessThan(30_000)
   process.kill(stopped.pid, 'SIGCONT')
   await expect.poll(async () => (await api.lab.journal({ last: 1 })).missing ?? [], until).toHaveLength(1)
   reading.abort()
