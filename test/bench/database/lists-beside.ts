@@ -5,7 +5,7 @@ import type { Row } from '../rows.js'
 import { endOf, type DatabaseBench } from './contenders.js'
 
 const NODES = 1000
-const ASKED = 200
+const ASKED = 1000
 /** Milliseconds after which a process knows that it is alone. */
 const UNTIL_ALONE = 2500
 
