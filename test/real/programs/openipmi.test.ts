@@ -13,7 +13,7 @@ beforeAll(() => openIpmiFolder(), 900_000)
 test("OpenIPMI's BMC is asked for its power, switched, and told its boot device; a wrong password is named", async () => {
   await using scope = new Scope()
   const there = scope.use(await openIpmi({ username: 'admin', password: 'secret-1' }))
-  const clock = new LabClock({ mode: 'real' })
+  const clock = new LabClock({ mode: 1 })
   const files = scope.use(
     await openBootFiles({
       host: '127.0.0.1',
