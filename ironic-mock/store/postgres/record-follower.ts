@@ -41,7 +41,7 @@ export class RecordFollower {
   #positions: StreamPositions
   /** The look that the next callers share; it is not sent yet. */
   #next: Promise<void> | undefined
-  /** A look that is sent, and not answered. */
+  /** A look of callers that is sent, and not answered. */
   #asking: Promise<void> | undefined
   #askedAt = -Infinity
   #soon: Disposable | undefined
@@ -89,7 +89,9 @@ export class RecordFollower {
 
   #follow(): void {
     if (this.#closed || !this.#parts.session.isReady) return
-    this.#look().catch((error: unknown) => this.#warn(error))
+    // No request waits for this question: it asks one of its own.
+    const look = this.#next ?? this.#askOnce()
+    look.catch((error: unknown) => this.#warn(error))
   }
 
   #warn(error: unknown): void {
@@ -129,13 +131,17 @@ export class RecordFollower {
           this.#parts.clock.queueWork(() => {
             this.#asking = this.#next
             this.#next = undefined
-            // All that is being read may be of a moment before this call.
-            if (this.#loading) this.#loading.then(() => this.#ask(resolve, reject), reject)
-            else this.#ask(resolve, reject)
+            this.#askOnce().then(resolve, reject)
           })
         }),
     )
     return this.#next
+  }
+
+  #askOnce(): Promise<void> {
+    const ask = () => new Promise<void>((resolve, reject) => this.#ask(resolve, reject))
+    // All that is being read may be of a moment before this call.
+    return this.#loading ? this.#loading.then(ask) : ask()
   }
 
   #ask(resolve: () => void, reject: (error: unknown) => void): void {

@@ -13,8 +13,8 @@ export interface FollowedReading {
   readonly asked: readonly number[]
 }
 
-/** Milliseconds between two questions. */
-const PACE = 10
+/** Milliseconds between two questions, which are not in step with the changes. */
+const PACE = 7
 
 async function read(address: DatabaseAddress): Promise<FollowedReading> {
   await using reader = await openMemberStore(address, 'reader', clock)
