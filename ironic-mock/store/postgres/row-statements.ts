@@ -53,39 +53,48 @@ function* nodeStatements(uuid: string, before?: NodeImage, after?: NodeImage): I
     return
   }
   if (!after) {
-    if (before) yield { ...DELETE_NODE, values: [uuid, before.entry.revision, known] }
+    if (before) yield { ...DELETE_NODE, values: oldNode(uuid, before) }
     return
   }
-  const { columns, revision, text, record } = after.entry
-  const { id, provision_state, driver } = columns
-  const name = columnText(columns.name)
-  const instance_uuid = columnText(columns.instance_uuid)
-  const { chassis_id } = record
-  const work = workText(after.work)
-  if (!before)
-    yield {
-      ...INSERT_NODE,
-      values: [uuid, id, name, instance_uuid, provision_state, driver, chassis_id, revision, text, work],
-    }
+  if (!before) yield { ...INSERT_NODE, values: newNode(uuid, after) }
   else if (sameKeys(before, after)) yield { ...UPDATE_NODE, values: nodeUpdate(uuid, before, after) }
-  else
-    yield {
-      ...UPDATE_NODE_KEYS,
-      values: [
-        uuid,
-        before.entry.revision,
-        provision_state,
-        revision,
-        text,
-        work,
-        known,
-        name,
-        instance_uuid,
-        driver,
-        chassis_id,
-      ],
-    }
+  else {
+    const { name, instance_uuid, driver } = after.entry.columns
+    const { chassis_id } = after.entry.record
+    const keys = [columnText(name), columnText(instance_uuid), driver, chassis_id]
+    yield { ...UPDATE_NODE_KEYS, values: [...nodeUpdate(uuid, before, after), ...keys] }
+  }
 }
+
+/** Uuid, id, name, instance UUID, provision state, driver, id of the chassis, revision, record, work. */
+export type NewNode = readonly [
+  string,
+  number,
+  string | null,
+  string | null,
+  string,
+  string,
+  number | null,
+  number,
+  string,
+  string | null,
+]
+
+export function newNode(uuid: string, { entry, work }: NodeImage): NewNode {
+  const { columns, revision, text, record } = entry
+  const { id, name, instance_uuid, provision_state, driver } = columns
+  const keys = [columnText(name), columnText(instance_uuid)] as const
+  return [uuid, id, ...keys, provision_state, driver, record.chassis_id, revision, text, workText(work)]
+}
+
+/** Uuid, revision before, id. */
+export type OldNode = readonly [string, number, number]
+
+export const oldNode = (uuid: string, { entry: { revision, columns } }: NodeImage): OldNode => [
+  uuid,
+  revision,
+  columns.id,
+]
 
 /** Uuid, revision before, provision state, revision, record, work, id. */
 export type NodeUpdate = readonly [string, number, string, number, string, string | null, number]
