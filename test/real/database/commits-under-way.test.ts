@@ -1,27 +1,16 @@
 import type { Client } from 'pg'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { Scope, systemClock } from '../../../base/runtime/index.js'
+import { expect, test } from 'vitest'
+import { systemClock } from '../../../base/runtime/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
-import { addressOf, openMemberStore, type SharedStore } from '../../kit/members/member-cluster.js'
+import { openMemberStore, type SharedStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
-import { PostgresServer } from '../postgres.js'
+import { DatabaseScene } from '../database-scene.js'
 
 /** A transaction that is under way, and a change that waits for it: both while another process is first, and while connections break. */
 
-let server: PostgresServer
-beforeAll(async () => {
-  server = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-let scope = new Scope()
-let schemas = 0
-afterEach(async () => {
-  await scope[Symbol.asyncDispose]()
-  scope = new Scope()
-})
+const scene = new DatabaseScene('commits')
 
 interface Scene {
   readonly address: DatabaseAddress
@@ -31,11 +20,11 @@ interface Scene {
 }
 
 async function lockedScene(): Promise<Scene> {
-  const address = addressOf(server, `commits-${++schemas}`)
-  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  const address = scene.newAddress()
+  const store = scene.scope.use(await openMemberStore(address, 'one', systemClock()))
   for (const uuid of ['a', 'b', 'c']) await store.createNode(node(uuid))
   const blocker = await connectDatabase(address)
-  scope.onClose(() => blocker.end())
+  scene.scope.onClose(() => blocker.end())
   await blocker.query('begin')
   await blocker.query("select from nodes where uuid = 'a' for update")
   return { address, store, blocker }
@@ -46,13 +35,13 @@ const change = (store: SharedStore, uuid: string, description: string, expected 
 
 /** Resolves when so many statements wait for locks. */
 const waiting = (count: number): Promise<void> =>
-  expect.poll(() => server.sql('select count(*) from pg_locks where not granted')).toBe(String(count))
+  expect.poll(() => scene.server.sql('select count(*) from pg_locks where not granted')).toBe(String(count))
 
 /** Lets the writes that were asked for be sent. */
 const sent = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
 async function descriptions(address: DatabaseAddress): Promise<(string | null | undefined)[]> {
-  const other = scope.use(await openMemberStore(address, 'reader', systemClock()))
+  const other = scene.scope.use(await openMemberStore(address, 'reader', systemClock()))
   return Promise.all(['a', 'b', 'c'].map(async (uuid) => (await other.node(uuid))?.node.description))
 }
 
@@ -63,7 +52,7 @@ test('both are made again when the connection breaks, each once', async () => {
   changes.push(change(store, 'b', 'second'))
   await sent()
   const { backend } = store.others!.session
-  await server.sql(`select pg_terminate_backend(${backend})`)
+  await scene.server.sql(`select pg_terminate_backend(${backend})`)
   await blocker.query('commit')
   expect(await Promise.all(changes)).toEqual([2, 2])
   expect(await descriptions(address)).toEqual(['first', 'second', node('c').description])
@@ -71,7 +60,7 @@ test('both are made again when the connection breaks, each once', async () => {
 
 test('where another process was first with a node, the change is refused, and the one that waited is made', async () => {
   const { address, store, blocker } = await lockedScene()
-  const other = scope.use(await openMemberStore(address, 'two', systemClock()))
+  const other = scene.scope.use(await openMemberStore(address, 'two', systemClock()))
   const theirs = change(other, 'a', 'theirs')
   await waiting(1)
   const first = expect(change(store, 'a', 'first')).rejects.toThrow(StaleRevision)
@@ -108,7 +97,7 @@ test('whatever was committed when a connection ends is not made once more', asyn
       return change(store, uuid, `${uuid} ${revision}`, revision)
     })
     await sent()
-    await server.sql(`select pg_terminate_backend(${store.others!.session.backend ?? 0})`)
+    await scene.server.sql(`select pg_terminate_backend(${store.others!.session.backend ?? 0})`)
     expect(await Promise.all(changes)).toEqual([revision + 1, revision + 1, revision + 1])
   }
   expect(await descriptions(address)).toEqual(['a 20', 'b 20', 'c 20'])

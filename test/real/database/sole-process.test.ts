@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { Scope, silent, systemClock } from '../../../base/runtime/index.js'
+import { expect, test } from 'vitest'
+import { silent, systemClock } from '../../../base/runtime/index.js'
 import { joinWithMachines } from '../../../ironic-mock/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import type { DatabaseAddress } from '../../../ironic-mock/store/postgres/database-address.js'
@@ -8,27 +8,16 @@ import { ENTERING, SoleProcess } from '../../../ironic-mock/store/postgres/sole-
 import { CuttableLink } from '../../kit/cuttable-link.js'
 import { addressOf, openMemberStore, type SharedStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
-import { PostgresServer } from '../postgres.js'
+import { DatabaseScene } from '../database-scene.js'
 
-let server: PostgresServer
-beforeAll(async () => {
-  server = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-let scope = new Scope()
-let schemas = 0
-afterEach(async () => {
-  await scope[Symbol.asyncDispose]()
-  scope = new Scope()
-})
+const scene = new DatabaseScene('sole')
 
 /** Waits until a process is alone with a schema. */
 const someIsAlone = ({ schema }: DatabaseAddress): Promise<void> =>
   expect
     .poll(
       () =>
-        server.sql(`select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock'
+        scene.server.sql(`select count(*) from pg_locks where locktype = 'advisory' and mode = 'ExclusiveLock'
       and classid = '"${schema}".streams'::regclass`),
       { timeout: 10_000 },
     )
@@ -36,7 +25,7 @@ const someIsAlone = ({ schema }: DatabaseAddress): Promise<void> =>
 
 /** Address of a schema with its tables. */
 async function newAddress(): Promise<DatabaseAddress> {
-  const address = addressOf(server, `sole-${++schemas}`)
+  const address = scene.newAddress()
   await (await openMemberStore(address, 'first', systemClock()))[Symbol.asyncDispose]()
   return address
 }
@@ -52,7 +41,7 @@ async function enter(address: DatabaseAddress, isDeaf = false): Promise<Entered>
   const clock = systemClock()
   const channel = `ironstage ${address.schema}`
   const heard: { by?: SoleProcess } = {}
-  const session = scope.use(
+  const session = scene.scope.use(
     await PostgresSession.open({
       connect: () => connectDatabase(address),
       clock,
@@ -113,7 +102,7 @@ test('one that is alone and does not hear loses its connection, and comes back a
 
 test('behind a link that is half open a process stops to be alone before the server lets another in', async () => {
   const direct = await newAddress()
-  const link = scope.use(await CuttableLink.open(server.port))
+  const link = scene.scope.use(await CuttableLink.open(scene.server.port))
   const one = await enter({ ...addressOf(link, direct.schema), schema: direct.schema })
   await one.take()
   expect(one.sole.isAlone).toBe(true)
@@ -129,8 +118,8 @@ test('behind a link that is half open a process stops to be alone before the ser
 })
 
 test('a change of a process that came while another was alone is seen there by the next request', async () => {
-  const address = addressOf(server, `sole-${++schemas}`)
-  const one = scope.use(await openMemberStore(address, 'one', systemClock()))
+  const address = scene.newAddress()
+  const one = scene.scope.use(await openMemberStore(address, 'one', systemClock()))
   await one.createNode(node('a'))
   await someIsAlone(address)
   for (let revision = 1; revision <= 3; revision++) {
@@ -155,7 +144,7 @@ test('a process of machines comes and goes, and the only Ironic is alone meanwhi
   const fleet = await joinWithMachines({ address, self, clock: systemClock(), logger: silent, machines })
   expect(fleet.members.own).toMatchObject({ host: 'fleet', role: 'machines' })
   const listed = `select name from "${address.schema}".machines`
-  expect(await server.sql(listed)).toBe('machine-1')
+  expect(await scene.server.sql(listed)).toBe('machine-1')
   const hear = () => new Promise<void>((resolve) => one.session.send({ text: 'select 1' }, () => resolve()))
   await hear()
   expect(one.sole.isAlone).toBe(true)
@@ -166,7 +155,7 @@ test('a process of machines comes and goes, and the only Ironic is alone meanwhi
 
 test('ids grow in the order in which records are made, also when a process was alone in between', async () => {
   const address = await newAddress()
-  const open = async (host: string) => scope.use(await openMemberStore(address, host, systemClock()))
+  const open = async (host: string) => scene.scope.use(await openMemberStore(address, host, systemClock()))
   const one = await open('one')
   const made: string[] = []
   const make = async (store: SharedStore, count: number): Promise<void> => {
@@ -189,5 +178,5 @@ test('ids grow in the order in which records are made, also when a process was a
   await someIsAlone(address)
   await make(one, 3)
   const listed = `select string_agg(uuid, ' ' order by id) from "${address.schema}".nodes`
-  expect(await server.sql(listed)).toBe(made.join(' '))
+  expect(await scene.server.sql(listed)).toBe(made.join(' '))
 })

@@ -1,38 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { Scope, VirtualClock, systemClock } from '../../../base/runtime/index.js'
+import { describe, expect, test } from 'vitest'
+import { VirtualClock, systemClock } from '../../../base/runtime/index.js'
 import { connectDatabase } from '../../../ironic-mock/store/postgres/connect-database.js'
 import { StaleRevision } from '../../../ironic-mock/store/store.js'
 import { CuttableLink } from '../../kit/cuttable-link.js'
 import { addressOf, openMemberStore, type SharedStore } from '../../kit/members/member-cluster.js'
 import { node } from '../../kit/store-records.js'
 import { testStore } from '../../kit/store/store-contract.js'
+import { DatabaseScene } from '../database-scene.js'
 import { PostgresServer } from '../postgres.js'
 
-let server: PostgresServer
-beforeAll(async () => {
-  server = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
-})
-afterAll(() => server[Symbol.asyncDispose]())
-
-let scope = new Scope()
-let schemas = 0
-afterEach(async () => {
-  await scope[Symbol.asyncDispose]()
-  scope = new Scope()
-})
-
-const newAddress = () => addressOf(server, `store-${++schemas}`)
+const scene = new DatabaseScene('store')
 
 describe('a store in PostgreSQL', () =>
-  testStore(async (clock = new VirtualClock()) => scope.use(await openMemberStore(newAddress(), 'one', clock))))
+  testStore(async (clock = new VirtualClock()) =>
+    scene.scope.use(await openMemberStore(scene.newAddress(), 'one', clock)),
+  ))
 
 test('a process that has caught up sees what another has acknowledged; of two changes of a revision one is refused', async () => {
-  const address = newAddress()
+  const address = scene.newAddress()
   const one = await openMemberStore(address, 'one', systemClock())
   const two = await openMemberStore(address, 'two', systemClock())
-  scope.use(one)
-  scope.use(two)
+  scene.scope.use(one)
+  scene.scope.use(two)
   await one.createNode(node('a'))
   for (let revision = 1; revision <= 50; revision++) {
     const patch = { description: String(revision) }
@@ -50,18 +40,18 @@ test('a process that has caught up sees what another has acknowledged; of two ch
 })
 
 test('while all records are read again heartbeats are written over the session, and a commit waits and is made', async () => {
-  const address = newAddress()
-  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  const address = scene.newAddress()
+  const store = scene.scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
   const blocker = await connectDatabase(address)
-  scope.onClose(() => blocker.end())
+  scene.scope.onClose(() => blocker.end())
   await blocker.query('begin')
   await blocker.query('lock table resources in access exclusive mode')
   // Another process has changed something that the log does not have any more.
-  await server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
+  await scene.server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
   const followed = store.others!.catchUp()
   const waits = 'select count(*) from pg_locks where not granted'
-  await expect.poll(() => server.sql(waits)).toBe('1')
+  await expect.poll(() => scene.server.sql(waits)).toBe('1')
 
   const { session } = store.others!
   const heartbeat = 'update streams set used = now() where stream = $1'
@@ -74,15 +64,15 @@ test('while all records are read again heartbeats are written over the session, 
   expect((await store.node('a'))?.node.description).toBe('meanwhile')
   const connections = `select count(*) from pg_stat_activity where datname = 'postgres' and pid <> pg_backend_pid()`
   // That of the session and that of the test: the one that read is closed.
-  await expect.poll(() => server.sql(connections)).toBe('2')
+  await expect.poll(() => scene.server.sql(connections)).toBe('2')
 })
 
 test('a commit that is under way when all records are read again is in them', async () => {
-  const address = newAddress()
-  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  const address = scene.newAddress()
+  const store = scene.scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
   for (let revision = 1; revision <= 20; revision++) {
-    await server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
+    await scene.server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
     const committed = store.commit({ node: 'a', expect: revision, patch: { description: String(revision) } })
     await Promise.all([store.others!.catchUp(), committed])
     expect(await store.node('a')).toMatchObject({ revision: revision + 1, node: { description: String(revision) } })
@@ -94,7 +84,7 @@ test('changes that were acknowledged are there after the server ended at once, a
   await using ended = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
   const address = addressOf(ended, 'ended')
   await using link = await CuttableLink.open(ended.port)
-  const store = scope.use(await openMemberStore(addressOf(link, address.schema), 'one', systemClock()))
+  const store = scene.scope.use(await openMemberStore(addressOf(link, address.schema), 'one', systemClock()))
   await store.createNode(node('a'))
   await ended.stop('immediate')
   link.refuse()
@@ -103,13 +93,13 @@ test('changes that were acknowledged are there after the server ended at once, a
   const waiting = store.commit({ node: 'a', expect: 1, patch: { description: 'later' } })
   link.accept()
   expect(await waiting).toBe(2)
-  const other = scope.use(await openMemberStore(address, 'two', systemClock()))
+  const other = scene.scope.use(await openMemberStore(address, 'two', systemClock()))
   expect((await other.node('a'))?.node.description).toBe('later')
 })
 
 test('a store that ends while its database stalls waits for its write without work, and no longer than for the connection', async () => {
-  await using link = await CuttableLink.open(server.port)
-  const store = await openMemberStore(addressOf(link, newAddress().schema), 'one', systemClock())
+  await using link = await CuttableLink.open(scene.server.port)
+  const store = await openMemberStore(addressOf(link, scene.newAddress().schema), 'one', systemClock())
   await store.createNode(node('a'))
   link.stall()
   const written = store.commit({ node: 'a', expect: 1, patch: { description: 'lost' } }).catch(String)
@@ -128,7 +118,7 @@ test('a store that ends while its database stalls waits for its write without wo
 test('a change that the standby does not have yet is acknowledged only with it, also when its connection ends', async () => {
   await using primary = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
   await using _standby = await primary.standby()
-  const store = scope.use(await openMemberStore(addressOf(primary, 'store'), 'one', systemClock()))
+  const store = scene.scope.use(await openMemberStore(addressOf(primary, 'store'), 'one', systemClock()))
   await store.createNode(node('a'))
   // Stopped as a process, it goes on at once: a write waits for some seconds, and the start of a server may take longer.
   const sender = Number(await primary.sql('select pid from pg_stat_replication'))
@@ -151,8 +141,8 @@ test('a change that the standby does not have yet is acknowledged only with it, 
 test('from a database that was restored from a backup all processes go on', async () => {
   await using restored = await PostgresServer.open({ access: ['host all all 127.0.0.1/32 trust'] })
   const address = addressOf(restored, 'store')
-  const one = scope.use(await openMemberStore(address, 'one', systemClock()))
-  const two = scope.use(await openMemberStore(address, 'two', systemClock()))
+  const one = scene.scope.use(await openMemberStore(address, 'one', systemClock()))
+  const two = scene.scope.use(await openMemberStore(address, 'two', systemClock()))
   await one.createNode(node('a'))
   await restored.backup()
   await one.createNode(node('b'))
@@ -171,26 +161,26 @@ test('from a database that was restored from a backup all processes go on', asyn
 })
 
 test('a deadlock and failed serializations are not shown: the change is made again', async () => {
-  const address = newAddress()
-  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  const address = scene.newAddress()
+  const store = scene.scope.use(await openMemberStore(address, 'one', systemClock()))
   await Promise.all(['a', 'b'].map((uuid) => store.createNode(node(uuid))))
   const other = await connectDatabase(address)
-  scope.onClose(() => other.end())
+  scene.scope.onClose(() => other.end())
   await other.query("set deadlock_timeout = '60s'")
   await other.query('begin')
   await other.query("select from nodes where uuid = 'b' for update")
   const changes = ['a', 'b'].map((uuid) => store.commit({ node: uuid, expect: 1, patch: { description: 'made' } }))
   const waits = 'select count(*) from pg_locks where not granted'
-  await expect.poll(() => server.sql(waits)).toBe('1')
+  await expect.poll(() => scene.server.sql(waits)).toBe('1')
   await other.query("select from nodes where uuid = 'a' for update")
   await other.query('commit')
   expect(await Promise.all(changes)).toEqual([2, 2])
-  await expect.poll(() => server.log).toContain('deadlock detected')
+  await expect.poll(() => scene.server.log).toContain('deadlock detected')
 
-  await server.sql("alter database postgres set default_transaction_isolation = 'serializable'")
+  await scene.server.sql("alter database postgres set default_transaction_isolation = 'serializable'")
   const stores: SharedStore[] = []
-  for (const host of ['two', 'three']) stores.push(scope.use(await openMemberStore(address, host, systemClock())))
-  await server.sql('alter database postgres reset default_transaction_isolation')
+  for (const host of ['two', 'three']) stores.push(scene.scope.use(await openMemberStore(address, host, systemClock())))
+  await scene.server.sql('alter database postgres reset default_transaction_isolation')
   for (let revision = 2; revision <= 30; revision++) {
     const patch = { description: String(revision) }
     const made = await Promise.allSettled(stores.map((each) => each.commit({ node: 'a', expect: revision, patch })))
@@ -199,24 +189,24 @@ test('a deadlock and failed serializations are not shown: the change is made aga
     expect(refused?.reason).toBeInstanceOf(StaleRevision)
     for (const each of stores) await each.others!.catchUp()
   }
-  await expect.poll(() => server.log).toContain('could not serialize access')
+  await expect.poll(() => scene.server.log).toContain('could not serialize access')
 })
 
 test('a process that gets no second connection to read all again waits for one', async () => {
-  await server.sql('create role limited login; grant create on database postgres to limited')
-  const [connection] = newAddress().connections
+  await scene.server.sql('create role limited login; grant create on database postgres to limited')
+  const [connection] = scene.newAddress().connections
   const config = { ...connection!.config, user: 'limited' }
-  const address = { ...newAddress(), connections: [{ ...connection!, config }] }
-  const store = scope.use(await openMemberStore(address, 'one', systemClock()))
+  const address = { ...scene.newAddress(), connections: [{ ...connection!, config }] }
+  const store = scene.scope.use(await openMemberStore(address, 'one', systemClock()))
   await store.createNode(node('a'))
-  await server.sql('alter role limited connection limit 1')
-  await server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
+  await scene.server.sql('alter role limited connection limit 1')
+  await scene.server.sql(`insert into "${address.schema}".streams (seq) values (5)`)
   let isDone = false
   const followed = store.others!.catchUp().finally(() => (isDone = true))
-  await expect.poll(() => server.log).toContain('too many connections for role "limited"')
+  await expect.poll(() => scene.server.log).toContain('too many connections for role "limited"')
   const change = store.commit({ node: 'a', expect: 1, patch: { description: 'later' } })
   expect(isDone).toBe(false)
-  await server.sql('alter role limited connection limit -1')
+  await scene.server.sql('alter role limited connection limit -1')
   await followed
   expect(await change).toBe(2)
 })
