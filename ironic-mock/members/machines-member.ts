@@ -96,7 +96,7 @@ export class MachinesMember implements MemberDatabase, AsyncDisposable {
     return this.members.watchLooks(listener)
   }
 
-  /** Tells the others which machines there are now. While the database is away, it is told when it is back. */
+  /** Writes the list of this process's machines for the other processes; a database that is away gets it once it is back. */
   tellMachines(): Promise<void> {
     this.#next ??= this.#writing.then(() => {
       this.#next = undefined

@@ -111,7 +111,7 @@ export interface Conductor {
   /**
    * Asks for a conductor with this driver, of any group.
    *
-   * @param question whose answer the API keeps; null for one that is asked anew each time
+   * @param question one whose answer the API keeps; null for a call that needs a conductor each time
    * @throws IronicError 404 where none is alive
    */
   askDriver(name: string, question: DriverQuestion | null): void

@@ -15,6 +15,19 @@ async function nodes(count: number, conf = {}) {
   return { lab, made }
 }
 
+type Made = Awaited<ReturnType<typeof nodes>>['made'][number]
+
+/** Delays the power of a machine, by the milliseconds that the function is called with last. */
+function delayedPower(lab: ScriptedLab, machine: Made['machine']): (delay: number) => void {
+  const set = machine.setPower.bind(machine)
+  return (delay) => {
+    machine.setPower = async (target) => {
+      await lab.clock.sleep(delay)
+      return set(target)
+    }
+  }
+}
+
 const refused = (what: string) => ({
   status: 503,
   message: `Unable to process request at this time. The concurrent action limit for ${what} has been reached. Please contact your administrator and try again later.`,
@@ -105,19 +118,13 @@ describe('a node of another conductor group', () => {
 test('a request for a node that is locked for a moment is retried', async () => {
   const { lab, made } = await nodes(1, { nodeLockedRetryAttempts: 3 })
   const { uuid, machine } = made[0]!
-  const set = machine.setPower.bind(machine)
-  machine.setPower = async (target) => {
-    await lab.clock.sleep(1500)
-    return set(target)
-  }
+  const slowDown = delayedPower(lab, machine)
+  slowDown(1500)
   await lab.conductor.changePower(uuid, 'power on')
   await lab.clock.until(lab.conductor.changePower(uuid, 'power off'))
   await lab.until(uuid, (node) => node.reservation === null)
 
-  machine.setPower = async (target) => {
-    await lab.clock.sleep(5000)
-    return set(target)
-  }
+  slowDown(5000)
   await lab.conductor.changePower(uuid, 'power on')
   const begun = lab.clock.elapsed()
   await expect(lab.clock.until(lab.conductor.setMaintenance(uuid, true))).rejects.toMatchObject({ status: 409 })
@@ -144,11 +151,7 @@ test.each(Object.keys(LOCKED_CALLS))(
   async (name) => {
     const { lab, made } = await nodes(1, { nodeLockedRetryAttempts: 3 })
     const { uuid, machine } = made[0]!
-    const set = machine.setPower.bind(machine)
-    machine.setPower = async (target) => {
-      await lab.clock.sleep(1500)
-      return set(target)
-    }
+    delayedPower(lab, machine)(1500)
     const change = await LOCKED_CALLS[name]!(lab, uuid)
     await lab.conductor.changePower(uuid, 'power on')
     const begun = lab.clock.elapsed()

@@ -105,7 +105,7 @@ const sessionSettings = (schema: string): string =>
     'set enable_seqscan to off',
     'set enable_hashjoin to off',
     'set enable_mergejoin to off',
-    // So one plan of a statement is as good as another, and it would be made anew for each use.
+    // All plans of a statement are alike then, and PostgreSQL need not make one for each use.
     'set plan_cache_mode to force_generic_plan',
     // Records of more than 2 kB are compressed. With lz4, since PostgreSQL 14, a commit takes a quarter less of the server's time.
     `select set_config(name, 'lz4', false) from pg_settings
