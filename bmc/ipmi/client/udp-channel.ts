@@ -6,6 +6,9 @@ import type { IpmiAddress } from '../ipmi-server.js'
 
 const wall = systemClock()
 
+/** How often a datagram is sent at most. */
+const COPIES = 4
+
 /** No answer came in time, or the host has refused the datagram. */
 export class IpmiSilence extends Error {
   override name = 'IpmiSilence'
@@ -45,7 +48,8 @@ export class UdpChannel implements AsyncDisposable {
   }
 
   /**
-   * Sends a datagram once, and waits for its answer. Others are passed over.
+   * Sends a datagram, and the same again while there is no answer: the network may lose one, and a BMC passes over the second
+   * copy of a command. Other datagrams are passed over.
    *
    * @param timeout milliseconds of wall time
    * @param answerIn the answer in a datagram; undefined where it is another one
@@ -66,13 +70,8 @@ export class UdpChannel implements AsyncDisposable {
       }
     })
     const waits = signal ? AbortSignal.any([signal, answered.signal]) : answered.signal
-    const silence = wall.sleep(timeout, { signal: waits }).then(() => {
-      throw new IpmiSilence(this.#address)
-    })
+    const silence = this.#sendAgain(datagram, timeout, waits)
     silence.catch(() => {})
-    this.#socket.send(datagram, (error) => {
-      if (error) this.#fail(new IpmiSilence(this.#address, error))
-    })
     try {
       return await Promise.race([answer, silence])
     } finally {
@@ -80,6 +79,17 @@ export class UdpChannel implements AsyncDisposable {
       this.#take = () => {}
       this.#fail = () => {}
     }
+  }
+
+  /** @throws IpmiSilence after the time, and the reason of the signal */
+  async #sendAgain(datagram: Buffer, timeout: number, signal: AbortSignal): Promise<never> {
+    for (let copies = 0; copies < COPIES; copies++) {
+      this.#socket.send(datagram, (error) => {
+        if (error) this.#fail(new IpmiSilence(this.#address, error))
+      })
+      await wall.sleep(timeout / COPIES, { signal })
+    }
+    throw new IpmiSilence(this.#address)
   }
 
   [Symbol.asyncDispose](): Promise<void> {

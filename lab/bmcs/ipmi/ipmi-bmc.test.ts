@@ -103,6 +103,29 @@ test('a BMC with the old cipher suite alone is reached by it', async () => {
   for (const suite of [3, '17']) expect(await (await there.bmc({ ipmi_cipher_suite: suite })).power()).toBe('power off')
 })
 
+test('a network that loses the first copy of each datagram is borne', async () => {
+  await using there = await reachedIpmi()
+  await using scope = new Scope()
+  const lossy = createSocket('udp4')
+  const toBmc = createSocket('udp4')
+  for (const socket of [lossy, toBmc])
+    scope.onClose(() => new Promise<void>((resolve) => socket.close(() => resolve())))
+  const seen = new Set<string>()
+  let caller: { port: number; address: string } | undefined
+  lossy.on('message', (datagram, from) => {
+    caller = from
+    const text = datagram.toString('hex')
+    if (seen.has(text)) toBmc.send(datagram, there.port, '127.0.0.1')
+    seen.add(text)
+  })
+  toBmc.on('message', (datagram) => lossy.send(datagram, caller!.port, caller!.address))
+  lossy.bind(0, '127.0.0.1')
+  await once(lossy, 'listening')
+  const bmc = await there.bmc({}, lossy.address().port)
+  await bmc.setPower('power on')
+  expect(await bmc.power()).toBe('power on')
+})
+
 describe('a BMC by IPMI', () => {
   test.each<[string, JsonObject, object]>([
     ['with another password', { ipmi_password: 'wrong' }, { why: 'unauthorized' }],
